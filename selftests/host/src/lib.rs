@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! The parts of the module that only compute, compiled for the host.
+//!
+//! The files are the module's own, included by path; what they need of the kernel crate is a macro
+//! (`paste!`), which the crate of the same name offers here.
+
+#![recursion_limit = "512"]
+
+#[doc(hidden)]
+pub use paste::paste;
+
+#[path = "../../../prm/mod.rs"]
+pub mod prm;
