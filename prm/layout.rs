@@ -19,7 +19,8 @@
 //! ```
 //!
 //! After the name of the type stands what it is: `input` and `output` of a command (the words that
-//! all inputs or all outputs share are then declared by the macro), or `plain`. The string is the
+//! all inputs or all outputs share are then declared by the macro), `plain`, or `part` of a larger
+//! structure (`part "initial_seg" at 0x1fc, 0x4`; offsets in it count from the part's beginning). The string is the
 //! structure's name in `include/linux/mlx5/mlx5_ifc.h` without prefix and suffix, or empty where the
 //! header has none. The forms of a field are
 //!
@@ -151,6 +152,8 @@ impl Field {
 pub struct Table {
     /// Name of the structure in the kernel's header, empty where it has none.
     pub ifc: &'static str,
+    /// Offset in the header's structure at which this layout begins, in bytes.
+    pub base: usize,
     /// Name of the type.
     pub name: &'static str,
     /// Size in bytes.
@@ -254,7 +257,7 @@ macro_rules! layout {
         $vis:vis struct $name:ident: input $ifc:literal, $size:literal { $($fields:tt)* }
         $($rest:tt)*
     ) => {
-        $crate::layout! { @layout [$(#[$doc])*] [$vis] $name $ifc $size
+        $crate::layout! { @layout [$(#[$doc])*] [$vis] $name $ifc 0 $size
             0x00 [31:16] opcode: RW, "Operation code.", names($crate::prm::opcode::name_of);
             0x00 [15:0] uid: RW, "User context that the command is for; 0: the kernel's.",
                 varies("word 00h of every input is opcode and uid (CMD-3)");
@@ -273,7 +276,7 @@ macro_rules! layout {
         $vis:vis struct $name:ident: output $ifc:literal, $size:literal { $($fields:tt)* }
         $($rest:tt)*
     ) => {
-        $crate::layout! { @layout [$(#[$doc])*] [$vis] $name $ifc $size
+        $crate::layout! { @layout [$(#[$doc])*] [$vis] $name $ifc 0 $size
             0x00 [31:24] status: RO, "How the command ended.", names($crate::prm::status::name_of);
             0x04 [31:0] syndrome: RO, "Firmware's own number for the failure.";
             $($fields)*
@@ -286,12 +289,22 @@ macro_rules! layout {
         $vis:vis struct $name:ident: plain $ifc:literal, $size:literal { $($fields:tt)* }
         $($rest:tt)*
     ) => {
-        $crate::layout! { @layout [$(#[$doc])*] [$vis] $name $ifc $size $($fields)* }
+        $crate::layout! { @layout [$(#[$doc])*] [$vis] $name $ifc 0 $size $($fields)* }
+        $crate::layout! { $($rest)* }
+    };
+    (
+        $(#[$doc:meta])*
+        $vis:vis struct $name:ident: part $ifc:literal at $base:literal, $size:literal {
+            $($fields:tt)*
+        }
+        $($rest:tt)*
+    ) => {
+        $crate::layout! { @layout [$(#[$doc])*] [$vis] $name $ifc $base $size $($fields)* }
         $crate::layout! { $($rest)* }
     };
 
     (
-        @layout [$($doc:tt)*] [$vis:vis] $name:ident $ifc:literal $size:literal
+        @layout [$($doc:tt)*] [$vis:vis] $name:ident $ifc:literal $base:literal $size:literal
         $(
             $offset:literal $place:tt $field:ident: $access:ident, $text:literal
             $(, $option:ident $value:tt)*;
@@ -320,6 +333,7 @@ macro_rules! layout {
         impl $crate::prm::layout::Layout for $name {
             const TABLE: &'static $crate::prm::layout::Table = &$crate::prm::layout::Table {
                 ifc: $ifc,
+                base: $base,
                 name: stringify!($name),
                 size: $size,
                 fields: &[$(
