@@ -113,7 +113,7 @@ impl<'bound> Vectors<'bound> {
 ///
 /// When the drop returns, the handler is not running and will not run again. It must not be
 /// dropped by the handler itself.
-pub(crate) struct Line<'bound, H: ThreadedHandler + Send + 'bound> {
+pub(crate) struct Line<'bound, H: ThreadedHandler + Send> {
     installed: Managed<'bound, Installed<'bound, H>>,
     irq: u32,
 }

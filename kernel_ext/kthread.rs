@@ -52,8 +52,8 @@ impl StopToken<'_> {
 /// A running kernel thread; dropping it stops the thread and waits for its end.
 ///
 /// It must not be dropped by its own thread, which would wait for itself.
-pub(crate) struct Kthread<'bound, T: Body + 'bound> {
-    running: Managed<'bound, Running<T>>,
+pub(crate) struct Kthread<'bound, T: Body> {
+    _running: Managed<'bound, Running<T>>,
 }
 
 impl<'bound, T: Body + 'bound> Kthread<'bound, T> {
@@ -105,12 +105,7 @@ impl<'bound, T: Body + 'bound> Kthread<'bound, T> {
         // SAFETY: We have a reference to the task.
         unsafe { bindings::wake_up_process(task) };
 
-        Ok(Self { running })
-    }
-
-    /// Returns what the thread runs.
-    pub(crate) fn body(&self) -> &Arc<T> {
-        &self.running.body
+        Ok(Self { _running: running })
     }
 }
 

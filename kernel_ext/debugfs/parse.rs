@@ -69,12 +69,3 @@ pub(crate) fn number(text: &str) -> Result<u64> {
 pub(crate) fn u32(bytes: &[u8]) -> Result<u32> {
     u32::try_from(number(text(bytes)?)?).map_err(|_| ERANGE)
 }
-
-/// Reads a number of at most 64 bits, as [`number`].
-///
-/// # Errors
-///
-/// [`EINVAL`] if it is no number, [`ERANGE`] if it has more than 64 bits.
-pub(crate) fn u64(bytes: &[u8]) -> Result<u64> {
-    number(text(bytes)?)
-}
