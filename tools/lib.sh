@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Shared by the scripts in tools/: names and places, messages, locks, stages of the
+# set-up, and the way into the tool box (a Debian root with compiler, Rust and QEMU).
+#
+# Source it; it changes no file by itself, except that it makes the cache folder.
+
+# The one place that names the distribution and the kernel series.
+DEBIAN_SUITE=trixie
+KERNEL_SERIES=7.3
+KERNEL_FLAVOUR=deb13-amd64
+
+REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+CACHE=${XDG_CACHE_HOME:-${HOME:?HOME is not set}/.cache}/mlx5_prm_rs
+
+say() { printf '%s\n' "$*" >&2; }
+die() { printf 'error: %s\n' "$*" >&2; exit 125; }
+
+# A short name for a list of strings, to name what is made from them.
+key_of() { printf '%s\0' "$@" | sha256sum | cut -c1-12; }
+
+# What belongs to this clone alone (module, cargo targets, logs) is kept apart by its path.
+CLONE=$CACHE/clones/$(key_of "$REPO")
+
+# make and the compilers cannot cope with blanks and the like in a path: say so at once.
+check_places() {
+	[[ $CACHE == /* ]] || die "the cache folder '$CACHE' must be an absolute path: set XDG_CACHE_HOME"
+	local place
+	for place in "$REPO" "$CACHE"; do
+		[[ $place != *[^a-zA-Z0-9/._+@~-]* ]] ||
+			die "the path '$place' has a blank or special character, which kernel builds cannot handle: move it"
+	done
+	mkdir -p "$CACHE"/{tmp,log,locks,cargo} "$CLONE"
+	printf '%s\n' "$REPO" >"$CLONE/path"
+}
+
+# Take a lock until this process ends; a second run waits, and says for what.
+# Usage: lock NAME "what the other one is doing"
+lock() {
+	local fd
+	exec {fd}>"$CACHE/locks/$1"
+	if ! flock -n "$fd"; then
+		say "waiting: another run is $2"
+		flock "$fd"
+	fi
+	LOCK_FD=$fd
+}
+unlock() { exec {LOCK_FD}>&-; }
+
+# Print the seconds that pass during a long stage, when somebody watches a terminal.
+ticker() {
+	local start=$SECONDS
+	while sleep 1 && kill -0 $$ 2>/dev/null; do
+		printf '\r  %4d s' $((SECONDS - start)) >&2
+	done
+}
+
+# Make the folder $CACHE/NAME once. The recipe (a function or command) gets a temporary
+# folder, which becomes the real one only when it is whole: an interrupted run leaves
+# nothing half-made, and the next one resumes with this stage.
+# Usage: stage NAME "what it does" RECIPE [ARGUMENT...]. The caller holds the lock.
+stage() {
+	local name=$1 title=$2 log=$CACHE/log/$1.log start=$SECONDS tmp status watch=
+	shift 2
+	[[ ! -d $CACHE/$name ]] || return 0
+	say "- $title"
+	STAGES_DONE=$((${STAGES_DONE:-0} + 1))
+	tmp=$(mktemp -d "$CACHE/tmp/$name.XXXXXX")
+	chmod 755 "$tmp"
+	if [[ -t 2 ]]; then
+		ticker &
+		watch=$!
+	fi
+	set +e
+	(set -e; "$@" "$tmp") >"$log" 2>&1 </dev/null
+	status=$?
+	set -e
+	if [[ $watch ]]; then
+		kill "$watch" 2>/dev/null || true
+		wait "$watch" 2>/dev/null || true
+		printf '\r' >&2
+	fi
+	if ((status)); then
+		say "  failed after $((SECONDS - start)) s; the end of $log:"
+		tail -n 25 "$log" | sed 's/^/  | /' >&2
+		remove_tree "$tmp"
+		die "could not finish: $title"
+	fi
+	mv -T "$tmp" "$CACHE/$name"
+	say "  done in $((SECONDS - start)) s"
+}
+
+# Folders can hold read-only directories (packages, cargo): make them writable first.
+remove_tree() {
+	[[ -e $1 ]] || return 0
+	chmod -R u+w "$1" 2>/dev/null || true
+	rm -rf --one-file-system "$1"
+}
+
+# Run a command in the tool box. Its system folders are read-only; the repository and the
+# cache are where they are outside; the prepared kernel is at /kernel. Name service and trusted
+# certificates are the host's, since they belong to its network. All its processes end with it, and it with its parent.
+# More bwrap options: BOX_OPTIONS=(...). BOX_EXEC=exec: in place of this shell. Usage: in_box COMMAND [ARGUMENT...]
+BOX_OPTIONS=()
+in_box() {
+	local root=$BOX pass=() kernel=() name here=$PWD
+	for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY TERM CI \
+		CARGO_NET_OFFLINE CARGO_HTTP_CAINFO RUST_BACKTRACE "${BOX_ENV[@]}"; do
+		[[ -z ${!name+x} ]] || pass+=("$name=${!name}")
+	done
+	[[ ! -d ${KERNEL:-} ]] || kernel=(--ro-bind "$KERNEL" /kernel)
+	case $here/ in
+	"$REPO"/* | "$CACHE"/*) ;;
+	*) here=$REPO ;;
+	esac
+	${BOX_EXEC:-} env -i "${pass[@]}" PATH=/usr/sbin:/usr/bin HOME=/tmp LANG=C.UTF-8 CARGO_HOME="$CACHE/cargo" \
+		bwrap \
+		--ro-bind "$root/usr" /usr --ro-bind "$root/etc" /etc --ro-bind "$root/var" /var \
+		--symlink usr/bin /bin --symlink usr/sbin /sbin --symlink usr/lib /lib --symlink usr/lib64 /lib64 \
+		--dev-bind /dev /dev --proc /proc --ro-bind /sys /sys \
+		--perms 1777 --tmpfs /tmp --tmpfs /run --ro-bind-try /etc/resolv.conf /etc/resolv.conf \
+		--ro-bind-try /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt \
+		--bind "$CACHE" "$CACHE" --bind "$REPO" "$REPO" "${kernel[@]}" "${BOX_OPTIONS[@]}" \
+		--chdir "$here" --unshare-pid --die-with-parent -- "$@"
+}
+BOX_ENV=()
