@@ -8,14 +8,14 @@
 //! |---|---|---|
 //! | [`clock`] | times as integers | wall-clock seconds, times to keep in records |
 //! | [`completion`] | completions with a limit | there is only an endless wait |
-//! | [`debugfs`] | files with an owner and errors | an open file does not keep the module |
+//! | [`debugfs`] | files with an owner, errors, and followers | an open file does not keep the module |
 //! | [`dma`] | memory shared with the device, lent pages | no big-endian or raw access, no page mapping |
 //! | [`irq`] | threaded handlers that own their vectors | registrations are unsafe and borrow |
 //! | [`kthread`] | threads that are joined on drop | there are none |
 //! | [`mmio`] | big-endian BARs | accesses are little-endian |
 //! | [`pci`] | disabling, virtual function test | what `probe()` enabled stays enabled |
 //! | [`ratelimit`] | a limit for log lines | there is none |
-//! | [`scope`] | things that must not outlive the binding | left to promises of each caller |
+//! | [`scope`] | things that must not outlive the binding | left to a promise of each caller |
 //! | [`signal`] | wake-up reasons for a thread | lost wake-ups, no use from interrupts |
 //! | [`uevent`] | events for udev | there are none |
 //! | [`wait`] | wait queues with a condition and a limit | `CondVar` wants a lock, and signals end it |

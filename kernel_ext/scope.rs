@@ -20,7 +20,12 @@ use kernel::{
     bindings,
     device::{
         self,
-        Bound, //
+        Bound,
+        Core, //
+    },
+    dma::{
+        Device as _,
+        DmaMask, //
     },
     error::to_result,
     pci,
@@ -42,19 +47,31 @@ pub(crate) struct Scope<'bound> {
 }
 
 impl<'bound> Scope<'bound> {
-    /// Makes the proof, once, in the driver's `probe()`.
+    /// Makes the proof, once, at the beginning of the driver's `probe()`, and lets the device use
+    /// DMA addresses of 64 bits, or of 32 where the platform has no others.
+    ///
+    /// # Errors
+    ///
+    /// [`EIO`] if the platform can do neither.
     ///
     /// # Safety
     ///
-    /// `'bound` must be the lifetime parameter of [`pci::Driver::probe`] itself, not a shorter
-    /// one: a value of type `&'bound T` must stay valid until the driver is unbound and the
-    /// device's managed resources are released.
-    pub(crate) unsafe fn new(pdev: &'bound pci::Device<Bound>) -> Self {
-        // INVARIANT: By the safety requirement.
-        Self {
+    /// - `'bound` must be the lifetime parameter of [`pci::Driver::probe`] itself, not a shorter
+    ///   one: a value of type `&'bound T` must stay valid until the driver is unbound and the
+    ///   device's managed resources are released.
+    /// - No memory for DMA by the device may be allocated or mapped at the same time.
+    pub(crate) unsafe fn new(pdev: &'bound pci::Device<Core<'_>>) -> Result<Self> {
+        // SAFETY: By the second safety requirement.
+        unsafe { pdev.dma_set_mask_and_coherent(DmaMask::new::<64>()) }.or_else(|_| {
+            // SAFETY: By the second safety requirement.
+            unsafe { pdev.dma_set_mask_and_coherent(DmaMask::new::<32>()) }
+        })?;
+
+        // INVARIANT: By the first safety requirement.
+        Ok(Self {
             pdev,
             _invariant: PhantomData,
-        }
+        })
     }
 
     /// Returns the PCI device.
