@@ -104,10 +104,14 @@ remove_tree() {
 # More bwrap options: BOX_OPTIONS=(...). BOX_EXEC=exec: in place of this shell. Usage: in_box COMMAND [ARGUMENT...]
 BOX_OPTIONS=()
 in_box() {
-	local root=$BOX pass=() kernel=() name here=$PWD
+	local root=$BOX pass=() system=() kernel=() name here=$PWD
 	for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY TERM CI \
 		CARGO_NET_OFFLINE CARGO_HTTP_CAINFO RUST_BACKTRACE "${BOX_ENV[@]}"; do
 		[[ -z ${!name+x} ]] || pass+=("$name=${!name}")
+	done
+	# One by one, so that a clone or cache below /usr/src or /var can be mounted too.
+	for name in bin sbin lib lib64 libexec include share; do
+		system+=(--ro-bind "$root/usr/$name" "/usr/$name")
 	done
 	[[ ! -d ${KERNEL:-} ]] || kernel=(--ro-bind "$KERNEL" /kernel)
 	case $here/ in
@@ -116,8 +120,8 @@ in_box() {
 	esac
 	${BOX_EXEC:-} env -i "${pass[@]}" PATH=/usr/sbin:/usr/bin HOME=/tmp LANG=C.UTF-8 CARGO_HOME="$CACHE/cargo" \
 		bwrap \
-		--ro-bind "$root/usr" /usr --ro-bind "$root/etc" /etc --ro-bind "$root/var" /var \
-		--symlink usr/bin /bin --symlink usr/sbin /sbin --symlink usr/lib /lib --symlink usr/lib64 /lib64 \
+		"${system[@]}" --ro-bind "$root/etc" /etc --ro-bind "$root/var/lib/dpkg" /var/lib/dpkg \
+		--perms 1777 --tmpfs /var/tmp --symlink usr/bin /bin --symlink usr/sbin /sbin --symlink usr/lib /lib --symlink usr/lib64 /lib64 \
 		--dev-bind /dev /dev --proc /proc --ro-bind /sys /sys \
 		--perms 1777 --tmpfs /tmp --tmpfs /run --ro-bind-try /etc/resolv.conf /etc/resolv.conf \
 		--ro-bind-try /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt \
