@@ -12,3 +12,15 @@ pub use paste::paste;
 
 #[path = "../../../prm/mod.rs"]
 pub mod prm;
+
+#[path = "../../../health"]
+pub mod health {
+    pub mod machine;
+    pub mod period;
+    pub mod render;
+}
+
+#[path = "../../../kernel_ext"]
+pub mod kernel_ext {
+    pub mod ring;
+}
