@@ -79,6 +79,18 @@ macro_rules! widths {
     };
 }
 
+/// The primitive type of an `N`-bit field.
+pub type ValueOf<const N: u32> = <Width<N> as Value>::Type;
+
+/// Converts what [`get`] has read of an `N`-bit field.
+#[inline(always)]
+pub fn value<const N: u32>(raw: u64) -> ValueOf<N>
+where
+    Width<N>: Value,
+{
+    <Width<N>>::from_raw(raw)
+}
+
 impl Value for Width<1> {
     type Type = bool;
 
@@ -168,6 +180,22 @@ pub fn set(bytes: &mut [u8], offset: usize, hi: u32, lo: u32, value: u64) {
         // CAST: Fields of one word have their mask and value in the low half.
         update_be32(bytes, offset, mask as u32, value as u32);
     }
+}
+
+/// Whether bit `bit` of a mask is set, bit 0 being the least significant of its last word.
+///
+/// The manual's capability masks of 128 bits are printed so: bits 127:96 stand in the first word.
+/// A bit beyond the mask reads as clear.
+pub fn test(mask: &[u8], bit: usize) -> bool {
+    match mask.len().checked_sub(bit / 8 + 1) {
+        Some(at) => mask.get(at).is_some_and(|byte| byte >> (bit % 8) & 1 != 0),
+        None => false,
+    }
+}
+
+/// The 64-bit word with only bit `bit` modulo 64 set.
+pub const fn single(bit: u8) -> u64 {
+    1 << (bit % 64)
 }
 
 const fn mask(hi: u32, lo: u32) -> u64 {

@@ -11,8 +11,8 @@ use super::opcode::Opcode;
 /// A command of the manual.
 ///
 /// Input and output belong to the operation code by type, and their lengths follow from the types,
-/// so that neither can be mistaken for another's. A type that implements this has no value; it is the
-/// name of a command.
+/// so that neither can be mistaken for another's. A type that implements this has no value; it is
+/// the name of a command.
 pub trait Command {
     /// The operation code.
     const OPCODE: Opcode;

@@ -40,6 +40,30 @@ pub fn write(w: &mut dyn fmt::Write, table: &Table, base: usize, bytes: &[u8]) -
     Ok(())
 }
 
+/// Prints the fields of a page of capabilities with the current and the maximum value of each.
+pub fn write_pair(
+    w: &mut dyn fmt::Write,
+    table: &Table,
+    current: &[u8],
+    maximum: &[u8],
+) -> fmt::Result {
+    for field in table.fields {
+        if let Kind::Bits { hi, lo } = field.kind {
+            let value = |bytes| bits::get(bytes, field.offset, hi, lo);
+            write_place(w, field.offset, hi, lo)?;
+            writeln!(
+                w,
+                "{}: {:#x} max {:#x}",
+                field.name(),
+                value(current),
+                value(maximum)
+            )?;
+        }
+    }
+
+    write_reserved(w, table, 0, current)
+}
+
 fn write_field(w: &mut dyn fmt::Write, field: &Field, base: usize, bytes: &[u8]) -> fmt::Result {
     let offset = base.saturating_add(field.offset);
 

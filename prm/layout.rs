@@ -3,10 +3,10 @@
 //! The layout declaration: a structure of the manual, written down as the manual prints it.
 //!
 //! [`layout!`](crate::layout) takes one line a field: offset, bits, name, access, description. From
-//! that one declaration come the type itself (big-endian bytes, as they lie in memory), a getter and
-//! a setter for each field, and the table behind annotated dumps ([`super::dump`]) and behind the
-//! comparison with the kernel's header. Bits that no line names are reserved: there is no way to set
-//! them, and a new value has them zero.
+//! that one declaration come the type itself (big-endian bytes, as they lie in memory), a getter
+//! and a setter for each field, and the table behind annotated dumps ([`super::dump`]) and behind
+//! the comparison with the kernel's header. Bits that no line names are reserved: there is no way
+//! to set them, and a new value has them zero.
 //!
 //! ```ignore
 //! layout! {
@@ -20,9 +20,9 @@
 //!
 //! After the name of the type stands what it is: `input` and `output` of a command (the words that
 //! all inputs or all outputs share are then declared by the macro), `plain`, or `part` of a larger
-//! structure (`part "initial_seg" at 0x1fc, 0x4`; offsets in it count from the part's beginning). The string is the
-//! structure's name in `include/linux/mlx5/mlx5_ifc.h` without prefix and suffix, or empty where the
-//! header has none. The forms of a field are
+//! structure (`part "initial_seg" at 0x1fc, 0x4`; offsets in it count from the part's beginning).
+//! The string is the structure's name in `include/linux/mlx5/mlx5_ifc.h` without prefix and suffix,
+//! or empty where the header has none. The forms of a field are
 //!
 //! | form | meaning |
 //! |---|---|
@@ -32,8 +32,9 @@
 //! | `OFFSET [Layout] name` | another layout, placed here |
 //!
 //! and after the description may follow `names(FUNCTION)` (the meaning of a value in words),
-//! `ifc("NAME")` (the header calls the field otherwise) and `source("TEXT")` (the header lacks the
-//! field: where it comes from).
+//! `ifc("NAME")` (the header calls the field otherwise), `source("TEXT")` (the header lacks the
+//! field: where it comes from) and `differs("TEXT")` (the header has it in another place: why it is
+//! believed to be here).
 //!
 //! A name that is a word of the Rust language takes an underscore behind it, which the table leaves
 //! out.
@@ -126,6 +127,8 @@ pub struct Field {
     pub source: Option<&'static str>,
     /// The same for a field that the header has in some structures and lacks in others.
     pub varies: Option<&'static str>,
+    /// Why the field stands elsewhere than in the kernel's header, if it does.
+    pub differs: Option<&'static str>,
 }
 
 impl Field {
@@ -140,6 +143,7 @@ impl Field {
         ifc: None,
         source: None,
         varies: None,
+        differs: None,
     };
 
     /// The manual's name of the field.
@@ -163,11 +167,20 @@ pub struct Table {
 }
 
 /// A type that [`layout!`](crate::layout) has made.
+///
+/// It converts from and into its bytes, so that a register of one word is read and written as
+/// `State::from(word.to_be_bytes())` and `u32::from_be_bytes(doorbell.into())`.
 pub trait Layout:
     FromBytes + IntoBytes + Immutable + KnownLayout + Unaligned + Copy + Sized + 'static
 {
     /// The table of its fields.
     const TABLE: &'static Table;
+
+    /// Where a part of a larger structure begins in it, in bytes; 0 for a whole structure.
+    const OFFSET: usize = Self::TABLE.base;
+
+    /// Size in bytes.
+    const SIZE: usize = Self::TABLE.size;
 }
 
 /// An input of a command: begins with opcode, uid and op_mod.
@@ -177,7 +190,10 @@ pub trait Input: Layout {
 }
 
 /// An output of a command: begins with status and syndrome.
-pub trait Output: Layout {}
+pub trait Output: Layout {
+    /// How the command ended, and firmware's number for the failure.
+    fn outcome(&self) -> (super::status::Status, u32);
+}
 
 /// Checks a table at compile time: fields lie within the layout, in words, and do not overlap.
 pub const fn check(table: &Table) {
@@ -281,7 +297,11 @@ macro_rules! layout {
             0x04 [31:0] syndrome: RO, "Firmware's own number for the failure.";
             $($fields)*
         }
-        impl $crate::prm::layout::Output for $name {}
+        impl $crate::prm::layout::Output for $name {
+            fn outcome(&self) -> ($crate::prm::status::Status, u32) {
+                ($crate::prm::status::Status(self.status()), self.syndrome())
+            }
+        }
         $crate::layout! { $($rest)* }
     };
     (
@@ -330,6 +350,24 @@ macro_rules! layout {
             }
         }
 
+        impl Default for $name {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+
+        impl From<[u8; $size]> for $name {
+            fn from(bytes: [u8; $size]) -> Self {
+                Self(bytes)
+            }
+        }
+
+        impl From<$name> for [u8; $size] {
+            fn from(value: $name) -> Self {
+                value.0
+            }
+        }
+
         impl $crate::prm::layout::Layout for $name {
             const TABLE: &'static $crate::prm::layout::Table = &$crate::prm::layout::Table {
                 ifc: $ifc,
@@ -354,7 +392,10 @@ macro_rules! layout {
             <$name as $crate::prm::layout::Layout>::TABLE,
         );
 
-        #[allow(dead_code, reason = "a layout names every field of the manual's table")]
+        #[allow(
+            clippy::wrong_self_convention,
+            reason = "getters have the manual's names, some of which begin with `to_`"
+        )]
         impl $name {
             $( $crate::layout! { @access $vis $place $offset $field $text } )*
         }
@@ -375,14 +416,15 @@ macro_rules! layout {
     (@option ifc ($name:literal)) => { Some($name) };
     (@option source ($text:literal)) => { Some($text) };
     (@option varies ($text:literal)) => { Some($text) };
+    (@option differs ($text:literal)) => { Some($text) };
 
     (@access $vis:vis [$hi:literal : $lo:literal] $offset:literal $field:ident $text:literal) => {
         #[doc = $text]
         #[inline]
         $vis fn $field(
             &self,
-        ) -> <$crate::prm::bits::Width<{ $crate::prm::bits::width($hi, $lo) }> as $crate::prm::bits::Value>::Type {
-            <$crate::prm::bits::Width<{ $crate::prm::bits::width($hi, $lo) }> as $crate::prm::bits::Value>::from_raw(
+        ) -> $crate::prm::bits::ValueOf<{ $crate::prm::bits::width($hi, $lo) }> {
+            $crate::prm::bits::value::<{ $crate::prm::bits::width($hi, $lo) }>(
                 $crate::prm::bits::get(&self.0, $offset, $hi, $lo),
             )
         }
@@ -407,12 +449,9 @@ macro_rules! layout {
         #[inline]
         $vis fn $field(
             &self,
-        ) -> [
-            <$crate::prm::bits::Width<{ $crate::prm::bits::width($hi, $lo) }> as $crate::prm::bits::Value>::Type;
-            $count
-        ] {
+        ) -> [$crate::prm::bits::ValueOf<{ $crate::prm::bits::width($hi, $lo) }>; $count] {
             ::core::array::from_fn(|i| {
-                <$crate::prm::bits::Width<{ $crate::prm::bits::width($hi, $lo) }> as $crate::prm::bits::Value>::from_raw(
+                $crate::prm::bits::value::<{ $crate::prm::bits::width($hi, $lo) }>(
                     $crate::prm::bits::get(
                         &self.0,
                         $offset + i * $crate::prm::bits::word_bytes($hi),
@@ -428,7 +467,10 @@ macro_rules! layout {
             #[inline]
             $vis fn [<set_ $field>](
                 &mut self,
-                values: [impl Into<$crate::prm::bits::Bits<{ $crate::prm::bits::width($hi, $lo) }>>; $count],
+                values: [
+                    impl Into<$crate::prm::bits::Bits<{ $crate::prm::bits::width($hi, $lo) }>>;
+                    $count
+                ],
             ) -> &mut Self {
                 for (i, value) in values.into_iter().enumerate() {
                     $crate::prm::bits::set(
@@ -472,7 +514,11 @@ macro_rules! layout {
             #[doc = $text]
             #[inline]
             $vis fn [<set_ $field>](&mut self, value: &$nested) -> &mut Self {
-                $crate::prm::layout::set_part(&mut self.0, $offset, &value.0);
+                $crate::prm::layout::set_part(
+                    &mut self.0,
+                    $offset,
+                    ::zerocopy::IntoBytes::as_bytes(value),
+                );
                 self
             }
         }

@@ -17,7 +17,6 @@ macro_rules! opcodes {
     (@name $ident:ident) => { stringify!($ident) };
     (@name $ident:ident $name:literal) => { $name };
     ($($ident:ident = $code:literal $($name:literal)?,)*) => {
-        #[allow(dead_code, reason = "the manual's whole list is here, for naming what is seen")]
         impl Opcode {
             $(
                 #[doc = stringify!($ident)]

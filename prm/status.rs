@@ -1,42 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! How a command ended: the delivery status of the command queue entry, and the command's own status.
+//! How a command ended: the delivery status of the entry, and the command's own status.
 //!
 //! The two are different questions. Delivery says whether the device could read the entry and its
-//! mailboxes at all; only when it could is there an output, whose first byte is the command's status.
+//! mailboxes at all; only when it could is there an output, whose first byte is the status.
 
-/// Delivery status: bits 7:1 of the last byte of the command queue entry.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Delivery(pub u8);
-
-/// Status of a command: bits 31:24 of word 00h of every output.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Status(pub u8);
-
-macro_rules! codes {
-    ($type:ident { $($(#[doc = $doc:literal])* $ident:ident = $code:literal $name:literal,)* }) => {
-        #[allow(dead_code, reason = "the manual's whole list is here, for naming what is seen")]
-        impl $type {
-            $($(#[doc = $doc])* pub const $ident: Self = Self($code);)*
-
-            /// The code in words, if the manual has it.
-            pub const fn name(self) -> Option<&'static str> {
-                match self.0 {
-                    $($code => Some($name),)*
-                    _ => None,
-                }
-            }
-
-            /// Whether this is success.
-            pub const fn is_ok(self) -> bool {
-                self.0 == 0
-            }
-        }
-    };
-}
+use crate::codes;
 
 codes! {
-    Delivery {
+    /// Delivery status: bits 7:1 of the last byte of the command queue entry.
+    pub struct Delivery(u8) {
         /// The device has read the whole command.
         OK = 0x00 "no errors",
         /// A signature does not fit its data.
@@ -63,7 +36,8 @@ codes! {
 }
 
 codes! {
-    Status {
+    /// Status of a command: bits 31:24 of word 00h of every output.
+    pub struct Status(u8) {
         /// Done.
         OK = 0x00 "ok",
         /// Firmware itself failed.
@@ -101,14 +75,26 @@ codes! {
     }
 }
 
+impl Delivery {
+    /// Whether the device could read the whole command.
+    pub const fn is_ok(self) -> bool {
+        self.0 == Self::OK.0
+    }
+}
+
+impl Status {
+    /// Whether the command was done.
+    pub const fn is_ok(self) -> bool {
+        self.0 == Self::OK.0
+    }
+}
+
 /// The words for a status code, for tables.
 pub fn name_of(code: u64) -> Option<&'static str> {
-    u8::try_from(code).ok().and_then(|code| Status(code).name())
+    Status::name_of(code)
 }
 
 /// The words for a delivery status code, for tables.
 pub fn delivery_name_of(code: u64) -> Option<&'static str> {
-    u8::try_from(code)
-        .ok()
-        .and_then(|code| Delivery(code).name())
+    Delivery::name_of(code)
 }
