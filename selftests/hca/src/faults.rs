@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Faults asked for on the control socket: which commands they hit, and what they do.
+
+use std::time::Duration;
+
+use crate::bits;
+use crate::ifc::opcode;
+
+/// What happens to a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// It is not run and ends with this status.
+    Status { status: u8, syndrome: u32 },
+    /// It is not run and ends with this delivery status.
+    Delivery(u8),
+    /// It never completes.
+    Drop,
+    /// It is run and completes later.
+    Delay(Duration),
+    /// It completes without an EQE.
+    NoEvent,
+    /// It completes with two EQEs.
+    DuplicateEvent,
+    /// Its output carries a wrong token.
+    WrongToken,
+    /// Its output carries a wrong signature.
+    BadSignature,
+    /// Its output blocks carry wrong numbers.
+    WrongBlock,
+    /// Bytes of its output are replaced.
+    Output(usize, Vec<u8>),
+    /// It waits for `release`.
+    Hold,
+}
+
+/// A fault and the commands that it is for.
+#[derive(Debug, Clone)]
+pub struct Fault {
+    /// None for any opcode.
+    pub opcode: Option<u16>,
+    pub op_mod: Option<u16>,
+    /// Matching commands to let pass first.
+    pub skip: u32,
+    /// Commands left to hit; None is no end.
+    pub times: Option<u32>,
+    pub effect: Effect,
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.opcode {
+            Some(o) => write!(f, "{}", opcode::name(o).unwrap_or("?"))?,
+            None => write!(f, "any")?,
+        }
+        if let Some(m) = self.op_mod {
+            write!(f, " op_mod=0x{m:x}")?;
+        }
+        write!(f, " skip={} {:?}", self.skip, self.effect)?;
+        match self.times {
+            Some(n) => write!(f, " times {n}"),
+            None => write!(f, " times forever"),
+        }
+    }
+}
+
+impl Fault {
+    /// Parses `SELECTOR [op_mod=N] [skip=N] EFFECT [times N|forever]`.
+    ///
+    /// # Errors
+    ///
+    /// What is not understood.
+    pub fn parse(words: &[&str]) -> Result<Fault, String> {
+        let mut words = words.iter();
+        let selector = *words.next().ok_or("which command? name an opcode or `any`")?;
+        let opcode = match selector {
+            "any" => None,
+            name => Some(opcode_named(name)?),
+        };
+        let mut fault = Fault {
+            opcode,
+            op_mod: None,
+            skip: 0,
+            times: Some(1),
+            effect: Effect::Drop,
+        };
+        let mut effect = None;
+        let mut status: Option<u8> = None;
+        let mut syndrome = crate::rules::Rule::Injected.syndrome();
+        while let Some(word) = words.next() {
+            let (key, value) = match word.split_once('=') {
+                Some((k, v)) => (k, Some(v)),
+                None => (*word, None),
+            };
+            match (key, value) {
+                ("op_mod", Some(v)) => fault.op_mod = Some(number(v)?),
+                ("skip", Some(v)) => fault.skip = number(v)?,
+                ("times", v) => {
+                    let v = v.or_else(|| words.next().copied()).ok_or("times needs a number")?;
+                    fault.times = match v {
+                        "forever" => None,
+                        n => Some(number(n)?),
+                    };
+                }
+                ("status", Some(v)) => status = Some(number(v)?),
+                ("syndrome", Some(v)) => syndrome = number(v)?,
+                ("delivery", Some(v)) => effect = Some(Effect::Delivery(number(v)?)),
+                ("delay", Some(v)) => {
+                    effect = Some(Effect::Delay(Duration::from_millis(number(v)?)));
+                }
+                ("drop", None) => effect = Some(Effect::Drop),
+                ("hold", None) => effect = Some(Effect::Hold),
+                ("noevent", None) => effect = Some(Effect::NoEvent),
+                ("duplicate-event", None) => effect = Some(Effect::DuplicateEvent),
+                ("wrong-token", None) => effect = Some(Effect::WrongToken),
+                ("bad-signature", None) => effect = Some(Effect::BadSignature),
+                ("wrong-block", None) => effect = Some(Effect::WrongBlock),
+                ("out", None) => {
+                    let (offset, hex) = words
+                        .next()
+                        .and_then(|w| w.split_once('='))
+                        .ok_or("out needs OFFSET=HEX")?;
+                    let bytes = bits::parse_hex(hex).ok_or("out needs pairs of hex digits")?;
+                    effect = Some(Effect::Output(number(offset)?, bytes));
+                }
+                _ => return Err(format!("`{word}` is not understood; see `help`")),
+            }
+        }
+        if let Some(status) = status {
+            effect = Some(Effect::Status { status, syndrome });
+        }
+        fault.effect = effect.ok_or("which effect? see `help`")?;
+        Ok(fault)
+    }
+
+    fn matches(&self, opcode: u16, op_mod: u16) -> bool {
+        self.opcode.is_none_or(|o| o == opcode) && self.op_mod.is_none_or(|m| m == op_mod)
+    }
+}
+
+/// An opcode by name or number.
+///
+/// # Errors
+///
+/// If the header has no such opcode.
+pub fn opcode_named(text: &str) -> Result<u16, String> {
+    match opcode::by_name(text) {
+        Some(o) => Ok(o),
+        None => number(text).map_err(|_| format!("there is no opcode {text}")),
+    }
+}
+
+/// Parses a number, decimal, or hexadecimal with 0x.
+///
+/// # Errors
+///
+/// If it is none or does not fit.
+pub fn number<T: TryFrom<i128>>(text: &str) -> Result<T, String> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(d) => (true, d),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let value = match digits.strip_prefix("0x") {
+        Some(hex) => i128::from_str_radix(hex, 16),
+        None => digits.parse(),
+    };
+    value
+        .ok()
+        .map(|v: i128| if negative { v.saturating_neg() } else { v })
+        .and_then(|v| T::try_from(v).ok())
+        .ok_or_else(|| format!("`{text}` is not a number of the right size"))
+}
+
+/// The list of faults.
+#[derive(Debug, Default)]
+pub struct Faults {
+    list: Vec<Fault>,
+}
+
+impl Faults {
+    /// Adds a fault.
+    pub fn add(&mut self, fault: Fault) {
+        self.list.push(fault);
+    }
+
+    /// Removes all.
+    pub fn clear(&mut self) {
+        self.list.clear();
+    }
+
+    /// Those that have not hit as often as asked for.
+    pub fn iter(&self) -> impl Iterator<Item = &Fault> {
+        self.list.iter()
+    }
+
+    /// Effects on a command that was just taken from the queue; each match counts.
+    pub fn select(&mut self, opcode: u16, op_mod: u16) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for fault in &mut self.list {
+            if !fault.matches(opcode, op_mod) {
+                continue;
+            }
+            if fault.skip > 0 {
+                fault.skip -= 1;
+                continue;
+            }
+            match &mut fault.times {
+                Some(0) => continue,
+                Some(n) => *n -= 1,
+                None => {}
+            }
+            effects.push(fault.effect.clone());
+        }
+        self.list.retain(|f| f.times != Some(0));
+        effects
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(text: &str) -> Result<Fault, String> {
+        Fault::parse(&text.split_whitespace().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn selection() {
+        let mut faults = Faults::default();
+        faults.add(fault("QUERY_EQ op_mod=1 skip=1 status=5 syndrome=0x12 times 2").unwrap());
+        faults.add(fault("any noevent times forever").unwrap());
+        let only = vec![Effect::NoEvent];
+        let both = vec![
+            Effect::Status {
+                status: 5,
+                syndrome: 0x12,
+            },
+            Effect::NoEvent,
+        ];
+        assert_eq!(faults.select(opcode::QUERY_EQ, 0), only);
+        assert_eq!(faults.select(opcode::QUERY_EQ, 1), only);
+        assert_eq!(faults.select(opcode::QUERY_EQ, 1), both);
+        assert_eq!(faults.select(opcode::QUERY_EQ, 1), both);
+        assert_eq!(faults.select(opcode::QUERY_EQ, 1), only);
+        assert_eq!(faults.iter().count(), 1);
+        faults.clear();
+        assert!(faults.select(opcode::QUERY_EQ, 1).is_empty());
+    }
+
+    #[test]
+    fn parsing() {
+        let f = fault("any out 0x8=0102 times 3").unwrap();
+        assert_eq!(f.effect, Effect::Output(8, vec![1, 2]));
+        assert_eq!(f.times, Some(3));
+        assert_eq!(
+            fault("CREATE_EQ delay=20").unwrap().effect,
+            Effect::Delay(Duration::from_millis(20))
+        );
+        for bad in ["", "any", "NO_SUCH drop", "any nonsense", "any delay=x", "any times"] {
+            assert!(fault(bad).is_err(), "{bad}");
+        }
+        assert_eq!(number::<i64>("-5"), Ok(-5));
+        assert!(number::<u8>("256").is_err());
+    }
+}
