@@ -194,7 +194,7 @@ pub fn test(mask: &[u8], bit: usize) -> bool {
 }
 
 /// The 64-bit word with only bit `bit` modulo 64 set.
-pub const fn single(bit: u8) -> u64 {
+pub const fn single(bit: u32) -> u64 {
     1 << (bit % 64)
 }
 

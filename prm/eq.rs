@@ -138,7 +138,7 @@ impl EventMask {
     #[must_use]
     pub fn with(mut self, event: EventType) -> Self {
         if let Some(word) = self.0.get_mut(usize::from(event.0 / 64)) {
-            *word |= single(event.0);
+            *word |= single(u32::from(event.0));
         }
         self
     }
@@ -147,7 +147,7 @@ impl EventMask {
     pub fn contains(&self, event: EventType) -> bool {
         self.0
             .get(usize::from(event.0 / 64))
-            .is_some_and(|word| word & single(event.0) != 0)
+            .is_some_and(|word| word & single(u32::from(event.0)) != 0)
     }
 }
 
