@@ -13,12 +13,15 @@ use super::machine::{
     Transition,
     Trouble, //
 };
-use crate::prm::{
-    health::{
-        Buffer,
-        Synd, //
+use crate::{
+    kernel_ext::date,
+    prm::{
+        health::{
+            Buffer,
+            Synd, //
+        },
+        iseg::NicInterface, //
     },
-    iseg::NicInterface, //
 };
 
 /// Seconds below this (September 2001) cannot be a date: the device was not told the time.
@@ -220,7 +223,7 @@ pub fn line(
     let Transition { from, to, .. } = *transition;
 
     write!(w, "{number} {} ", transition.at_us)?;
-    date(w, u64::try_from(wall).unwrap_or(0))?;
+    date::write(w, u64::try_from(wall).unwrap_or(0))?;
     write!(
         w,
         " {}({}) -> {}({}) counter={:#08x} misses={} gap_ms={} dead_reads={} ",
@@ -247,39 +250,11 @@ pub fn line(
     writeln!(w)
 }
 
-/// Prints seconds since 1970 as a date, in UTC.
-pub fn date(w: &mut dyn fmt::Write, seconds: u64) -> fmt::Result {
-    let (day, second) = (seconds / 86_400, seconds % 86_400);
-
-    // Days are counted from 1 March of year 0, so that a leap day is the last of its year, and
-    // taken apart into the 400 years after which the calendar repeats.
-    let day = day.saturating_add(719_468);
-    let (era, day) = (day / 146_097, day % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 {
-        (month + 3, 0)
-    } else {
-        (month - 9, 1)
-    };
-    let year = era.saturating_mul(400).saturating_add(year + next);
-
-    write!(
-        w,
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
-        second / 3600,
-        second / 60 % 60,
-        second % 60
-    )
-}
-
 /// Says what the field `time` means: a date, or seconds of the device's own.
 fn device_time(w: &mut dyn fmt::Write, seconds: u64) -> fmt::Result {
     if seconds >= FIRST_DATE {
         w.write_char('(')?;
-        date(w, seconds)?;
+        date::write(w, seconds)?;
         w.write_char(')')
     } else {
         w.write_str("(the device's own time: it was not told the date)")

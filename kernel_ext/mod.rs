@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | [`clock`] | times as integers | wall-clock seconds, times to keep in records |
 //! | [`completion`] | completions with a limit | there is only an endless wait |
+//! | [`date`] | dates in text | there is only the `%pt` of C formats |
 //! | [`debugfs`] | files with an owner, errors, and followers | an open file does not keep the module |
 //! | [`dma`] | memory shared with the device, lent pages | no big-endian or raw access, no page mapping |
 //! | [`irq`] | threaded handlers that own their vectors | registrations are unsafe and borrow |
@@ -15,6 +16,7 @@
 //! | [`mmio`] | big-endian BARs | accesses are little-endian |
 //! | [`pci`] | disabling, virtual function test | what `probe()` enabled stays enabled |
 //! | [`ratelimit`] | a limit for log lines | there is none |
+//! | [`ring`] | the last records of something | there is none |
 //! | [`scope`] | things that must not outlive the binding | left to a promise of each caller |
 //! | [`signal`] | wake-up reasons for a thread | lost wake-ups, no use from interrupts |
 //! | [`uevent`] | events for udev | there are none |
@@ -22,6 +24,7 @@
 
 pub(crate) mod clock;
 pub(crate) mod completion;
+pub(crate) mod date;
 pub(crate) mod debugfs;
 pub(crate) mod dma;
 pub(crate) mod irq;
@@ -29,6 +32,7 @@ pub(crate) mod kthread;
 pub(crate) mod mmio;
 pub(crate) mod pci;
 pub(crate) mod ratelimit;
+pub(crate) mod ring;
 pub(crate) mod scope;
 pub(crate) mod signal;
 pub(crate) mod uevent;

@@ -20,7 +20,16 @@ pub mod health {
     pub mod render;
 }
 
+#[path = "../../../esw"]
+pub mod esw {
+    pub mod diff;
+    pub mod render;
+    pub mod snapshot;
+    pub mod support;
+}
+
 #[path = "../../../kernel_ext"]
 pub mod kernel_ext {
+    pub mod date;
     pub mod ring;
 }

@@ -5,6 +5,7 @@
 
 use mlx5_prm_host::health::machine::{Machine, Sample, State, Trouble};
 use mlx5_prm_host::health::render::{self, Verdict};
+use mlx5_prm_host::kernel_ext::date;
 use mlx5_prm_host::prm::bits::Bits;
 use mlx5_prm_host::prm::dump;
 use mlx5_prm_host::prm::health::Buffer;
@@ -387,7 +388,7 @@ fn dates() {
         (u64::from(u32::MAX), "2106-02-07T06:28:15Z"),
     ] {
         let mut text = String::new();
-        render::date(&mut text, seconds).unwrap();
+        date::write(&mut text, seconds).unwrap();
         assert_eq!(text, expected);
     }
 }

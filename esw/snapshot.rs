@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! One output of QUERY_ESW_FUNCTIONS, in either layout, as one view.
+//!
+//! # Enabled SFs
+//!
+//! No driver whose source is public reads the list of enabled SFs, so the order of its bits could
+//! not be confirmed. It is read here as the manual's other bit lists are (such as the event mask of
+//! CREATE_EQ): 64-bit big-endian words, SF `i` being bit `i` modulo 64 of word `i` / 64, counted
+//! from the least significant. The words themselves are shown beside it.
+
+use core::ops::RangeInclusive;
+use zerocopy::FromBytes;
+
+use crate::prm::{
+    bits,
+    esw::{
+        HostParamsContext,
+        NetworkFunctionParams,
+        PfType,
+        QueryEswFunctionsMod,
+        QueryEswFunctionsOut,
+        VhcaState, //
+    },
+    layout::Layout, //
+};
+
+/// A physical function of a host behind the switch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Function {
+    /// Whose PF it is.
+    pub kind: PfType,
+    /// Number of the host.
+    pub host_number: u8,
+    /// The host has no PF; the other values mean nothing then.
+    pub pf_not_exist: bool,
+    /// The PF is disabled, and all vports of its host with it.
+    pub pf_disabled: bool,
+    /// VFs that the host has enabled.
+    pub num_of_vfs: u16,
+    /// VFs that the host can enable.
+    pub total_vfs: u16,
+    /// The PF's PCI bus, if it is assigned.
+    pub bus: Option<u16>,
+    /// The PF's PCI device.
+    pub device: u16,
+    /// The PF's PCI function.
+    pub function: u16,
+    /// Number of the PF in the device, if it is valid.
+    pub vhca_id: Option<u16>,
+    /// State of the PF in the device; only V1 has it.
+    pub vhca_state: Option<VhcaState>,
+    /// From the PF's PCI function to the first VF's, and from one VF's to the next, if valid.
+    pub vf_offset_and_stride: Option<(u16, u16)>,
+}
+
+impl Function {
+    /// VFs that count as enabled.
+    ///
+    /// A disabled PF disables every vport of its host, whatever the number of VFs holds.
+    pub fn effective_vfs(&self) -> u16 {
+        if self.pf_disabled || self.pf_not_exist {
+            0
+        } else {
+            self.num_of_vfs
+        }
+    }
+
+    fn legacy(context: &HostParamsContext) -> Self {
+        Self {
+            kind: PfType::EXTERNAL_HOST,
+            host_number: context.host_number(),
+            pf_not_exist: context.host_pf_not_exist(),
+            pf_disabled: context.host_pf_disabled(),
+            num_of_vfs: context.host_num_of_vfs(),
+            total_vfs: context.host_total_vfs(),
+            bus: Some(context.host_pci_bus()),
+            device: context.host_pci_device(),
+            function: context.host_pci_function(),
+            vhca_id: context
+                .host_pf_vhca_id_valid()
+                .then(|| context.host_pf_vhca_id()),
+            vhca_state: None,
+            vf_offset_and_stride: context.host_pci_vf_info_valid().then(|| {
+                (
+                    context.host_pci_first_vf_offset(),
+                    context.host_pci_vf_stride(),
+                )
+            }),
+        }
+    }
+
+    fn v1(params: &NetworkFunctionParams) -> Self {
+        let state = VhcaState(params.vhca_state());
+        let pci = params.pci();
+
+        Self {
+            kind: PfType(params.pci_pf_type()),
+            host_number: params.host_number(),
+            pf_not_exist: false,
+            // As the kernel's driver has it: in any other state the function is not usable.
+            pf_disabled: state != VhcaState::IN_USE,
+            num_of_vfs: params.pci_num_vfs(),
+            total_vfs: params.pci_total_vfs(),
+            bus: params
+                .pci_bus_assigned()
+                .then(|| u16::from(params.pci_bus())),
+            device: u16::from(pci.device()),
+            function: u16::from(pci.function()),
+            vhca_id: Some(params.vhca_id()),
+            vhca_state: Some(state),
+            vf_offset_and_stride: params
+                .pci_vf_info_valid()
+                .then(|| (params.pci_first_vf_offset(), params.pci_vf_stride())),
+        }
+    }
+}
+
+/// A view of an output; what is shown of it stays as the device gave it.
+#[derive(Clone, Copy)]
+pub struct Snapshot<'a> {
+    op_mod: QueryEswFunctionsMod,
+    output: &'a [u8],
+}
+
+impl<'a> Snapshot<'a> {
+    /// Looks at the whole output of a query with `op_mod`, from its first byte on.
+    pub fn new(op_mod: QueryEswFunctionsMod, output: &'a [u8]) -> Self {
+        Self { op_mod, output }
+    }
+
+    /// The layout of the output.
+    pub fn op_mod(&self) -> QueryEswFunctionsMod {
+        self.op_mod
+    }
+
+    /// The output.
+    pub fn output(&self) -> &'a [u8] {
+        self.output
+    }
+
+    /// Whether the output is in the V1 layout.
+    pub fn is_v1(&self) -> bool {
+        self.op_mod == QueryEswFunctionsMod::V1
+    }
+
+    /// How many functions the device says there are.
+    pub fn announced(&self) -> usize {
+        if !self.is_v1() {
+            return 1;
+        }
+        QueryEswFunctionsOut::read_from_prefix(self.output)
+            .map_or(0, |(out, _)| usize::from(out.net_function_num()))
+    }
+
+    /// The functions that the output has room for, of those that the device says there are.
+    pub fn functions(&self) -> impl Iterator<Item = Function> + 'a {
+        let v1 = self.is_v1();
+
+        self.contexts().map(move |context| {
+            if v1 {
+                Function::v1(&read(context))
+            } else {
+                Function::legacy(&read(context))
+            }
+        })
+    }
+
+    /// The bytes of each function, with the offset at which they begin.
+    pub fn contexts(&self) -> impl Iterator<Item = &'a [u8]> + 'a {
+        self.output
+            .get(QueryEswFunctionsOut::CONTEXT..)
+            .unwrap_or_default()
+            .chunks_exact(HostParamsContext::TABLE.size)
+            .take(self.announced())
+    }
+
+    /// Whether an external host has a PF.
+    pub fn has_host(&self) -> bool {
+        self.functions()
+            .any(|function| function.kind == PfType::EXTERNAL_HOST && !function.pf_not_exist)
+    }
+
+    /// The words of the list of enabled SFs; V1 has none.
+    pub fn sf_words(&self) -> impl Iterator<Item = u64> + 'a {
+        let list = if self.is_v1() {
+            &[]
+        } else {
+            self.output
+                .get(QueryEswFunctionsOut::SF_ENABLE..)
+                .unwrap_or_default()
+        };
+
+        list.chunks_exact(8).map(|word| bits::get(word, 0, 63, 0))
+    }
+
+    /// The enabled SFs as runs of indexes, in ascending order; see the [module](self).
+    pub fn sfs(&self) -> Runs<impl Iterator<Item = u32> + 'a> {
+        runs(set_bits(self.sf_words()))
+    }
+}
+
+/// The layouts of the context and of the V1 entry have the same size; the loop above relies on it.
+const _: () = assert!(HostParamsContext::TABLE.size == NetworkFunctionParams::TABLE.size);
+
+/// Reads a layout from bytes that have its size.
+fn read<L: Layout>(bytes: &[u8]) -> L {
+    L::read_from_prefix(bytes).map_or_else(|_| L::new_zeroed(), |(value, _)| value)
+}
+
+/// The numbers of the bits that are set, in ascending order.
+pub fn set_bits(words: impl Iterator<Item = u64>) -> impl Iterator<Item = u32> {
+    words
+        .zip((0u32..).step_by(64))
+        .filter(|(word, _)| *word != 0)
+        .flat_map(|(word, first)| {
+            (0..u64::BITS)
+                .filter(move |bit| word & bits::single(*bit) != 0)
+                .map(move |bit| first.saturating_add(bit))
+        })
+}
+
+/// Joins neighbours of an ascending sequence into runs.
+pub fn runs<I: Iterator<Item = u32>>(numbers: I) -> Runs<I> {
+    Runs {
+        numbers,
+        first: None,
+    }
+}
+
+/// Iterator over the runs of an ascending sequence.
+pub struct Runs<I> {
+    numbers: I,
+    /// The first number of the next run, if it was seen already.
+    first: Option<u32>,
+}
+
+impl<I: Iterator<Item = u32>> Iterator for Runs<I> {
+    type Item = RangeInclusive<u32>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let first = self.first.take().or_else(|| self.numbers.next())?;
+        let mut last = first;
+
+        for number in self.numbers.by_ref() {
+            if Some(number) != last.checked_add(1) {
+                self.first = Some(number);
+                break;
+            }
+            last = number;
+        }
+        Some(first..=last)
+    }
+}

@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! E-switch functions: both output layouts, what changed, and when the command may be used.
+
+use mlx5_prm_host::esw::diff::{compare, Change, Subject};
+use mlx5_prm_host::esw::render::{self, Entry};
+use mlx5_prm_host::esw::snapshot::{runs, set_bits, Function, Snapshot};
+use mlx5_prm_host::esw::support::Facts;
+use mlx5_prm_host::prm::bits::Bits;
+use mlx5_prm_host::prm::caps::{Eswitch, General};
+use mlx5_prm_host::prm::esw::{PfType, QueryEswFunctionsMod, VhcaState};
+use mlx5_prm_host::prm::iseg;
+use proptest::prelude::*;
+
+const LEGACY: QueryEswFunctionsMod = QueryEswFunctionsMod::LEGACY;
+const V1: QueryEswFunctionsMod = QueryEswFunctionsMod::V1;
+
+/// Bytes typed from the tables of the manual, not made by the layouts under test: host 1, 3b:02.1,
+/// vhca_id 3, 4 of 16 VFs.
+fn legacy() -> Vec<u8> {
+    let mut out = vec![0; 0x90];
+    out[0x10] = 1;
+    out[0x11] = 0x02;
+    out[0x12..0x14].copy_from_slice(&4u16.to_be_bytes());
+    out[0x14..0x16].copy_from_slice(&16u16.to_be_bytes());
+    out[0x16..0x18].copy_from_slice(&0x3bu16.to_be_bytes());
+    out[0x18..0x1a].copy_from_slice(&3u16.to_be_bytes());
+    out[0x1a..0x1c].copy_from_slice(&2u16.to_be_bytes());
+    out[0x1e..0x20].copy_from_slice(&1u16.to_be_bytes());
+    out
+}
+
+/// Two functions: an external host's, in use, and a satellite one.
+fn v1() -> Vec<u8> {
+    let mut out = vec![0; 0x90];
+    out[0x0c] = 2;
+    out[0x10] = 1;
+    out[0x12..0x14].copy_from_slice(&4u16.to_be_bytes());
+    out[0x14..0x16].copy_from_slice(&16u16.to_be_bytes());
+    out[0x16] = 0x3b;
+    out[0x17] = 2 << 3 | 1;
+    out[0x18..0x1a].copy_from_slice(&3u16.to_be_bytes());
+    out[0x1a] = 3 << 4;
+    out[0x1d] = 1 << 4 | 1 << 3;
+    out[0x20..0x22].copy_from_slice(&1u16.to_be_bytes());
+    out[0x22..0x24].copy_from_slice(&2u16.to_be_bytes());
+    out[0x50] = 2;
+    out[0x51] = 1 << 4;
+    out[0x57] = 1 << 3;
+    out[0x58..0x5a].copy_from_slice(&9u16.to_be_bytes());
+    out[0x5a] = 1 << 4;
+    out
+}
+
+fn view(op_mod: QueryEswFunctionsMod, output: &[u8]) -> Snapshot<'_> {
+    Snapshot::new(op_mod, output)
+}
+
+fn text(op_mod: QueryEswFunctionsMod, output: &[u8]) -> String {
+    let mut text = String::new();
+    render::snapshot(&mut text, &view(op_mod, output)).unwrap();
+    text
+}
+
+fn changes(old: Option<&[u8]>, new: &[u8], op_mod: QueryEswFunctionsMod) -> Vec<Change> {
+    let mut seen = Vec::new();
+    let old = old.map(|old| view(op_mod, old));
+    compare(old.as_ref(), &view(op_mod, new), &mut |_, change| {
+        seen.push(change)
+    });
+    seen
+}
+
+#[test]
+fn legacy_layout() {
+    let functions: Vec<_> = view(LEGACY, &legacy()).functions().collect();
+    assert_eq!(
+        functions,
+        [Function {
+            kind: PfType::EXTERNAL_HOST,
+            host_number: 1,
+            pf_not_exist: false,
+            pf_disabled: false,
+            num_of_vfs: 4,
+            total_vfs: 16,
+            bus: Some(0x3b),
+            device: 2,
+            function: 1,
+            vhca_id: Some(3),
+            vhca_state: None,
+            vf_offset_and_stride: None,
+        }]
+    );
+    let text = text(LEGACY, &legacy());
+    for line in [
+        "layout: legacy layout (op_mod 0x0000)\n",
+        "host_number: 1\n",
+        "host_pf_not_exist: 0\n",
+        "host_pf_disabled: 0\n",
+        "host_num_of_vfs: 4\n",
+        "host_total_vfs: 16\n",
+        "host_pci_bus: 0x3b\n",
+        "host_pci_device: 0x02\n",
+        "host_pci_function: 0x1\n",
+        "host_pci_address: 3b:02.1\n",
+        "host_pf_vhca_id: 0x0003\n",
+        "effective_vfs: 4\n",
+        "sf_enable: none\n",
+    ] {
+        assert!(text.contains(line), "no {line:?} in\n{text}");
+    }
+}
+
+#[test]
+fn v1_layout() {
+    let out = v1();
+    let functions: Vec<_> = view(V1, &out).functions().collect();
+    assert_eq!(functions.len(), 2);
+    assert_eq!(
+        functions[0],
+        Function {
+            kind: PfType::EXTERNAL_HOST,
+            host_number: 1,
+            pf_not_exist: false,
+            pf_disabled: false,
+            num_of_vfs: 4,
+            total_vfs: 16,
+            bus: Some(0x3b),
+            device: 2,
+            function: 1,
+            vhca_id: Some(3),
+            vhca_state: Some(VhcaState::IN_USE),
+            vf_offset_and_stride: Some((2, 1)),
+        }
+    );
+    assert_eq!(functions[1].kind, PfType::SATELLITE);
+    assert_eq!(functions[1].bus, None);
+    assert!(functions[1].pf_disabled);
+    let text = text(V1, &out);
+    for line in [
+        "net_function_num: 2\n",
+        "function: 1 (satellite PF)\n",
+        "host_pf_disabled: 1 (vhca_state 1: allocated)\n",
+        "host_pci_bus: not assigned\n",
+        "host_pci_first_vf_offset: 2\n",
+        "sf_enable: not in this layout\n",
+    ] {
+        assert!(text.contains(line), "no {line:?} in\n{text}");
+    }
+}
+
+#[test]
+fn v1_without_an_external_host() {
+    let mut out = v1();
+    out[0x0c] = 0;
+    assert!(!view(V1, &out).has_host());
+    assert!(text(V1, &out).contains("external_host: 0"));
+    out[0x0c] = 1;
+    out[0x11] = 1 << 4;
+    assert!(!view(V1, &out).has_host());
+}
+
+#[test]
+fn more_functions_than_were_asked_for() {
+    let mut out = v1();
+    out[0x0c] = 200;
+    assert_eq!(view(V1, &out).functions().count(), 2);
+    assert!(text(V1, &out).contains("net_function_num: 200 (only 2 were asked for"));
+}
+
+#[test]
+fn a_disabled_pf_disables_its_vfs() {
+    let mut out = legacy();
+    out[0x11] |= 1;
+    let text = text(LEGACY, &out);
+    assert!(text.contains("host_num_of_vfs: 4\n"));
+    assert!(text.contains("effective_vfs: 0 (host_pf_disabled=1: every external host vport"));
+
+    out[0x11] = 1 << 2;
+    let function = view(LEGACY, &out).functions().next().unwrap();
+    assert!(function.pf_not_exist && function.effective_vfs() == 0);
+    assert_eq!(function.vhca_id, None);
+}
+
+/// SF i is bit i mod 64 of big-endian word i / 64, counted from the least significant.
+#[test]
+fn enabled_sfs() {
+    let mut out = legacy();
+    out[0x87] = 0b1110_0001;
+    out[0x80] = 0x80;
+    out[0x8f] = 1;
+    let text = text(LEGACY, &out);
+    for line in [
+        "sf_enable: 0 5-7 63-64\n",
+        "sf_enable[0]: 0x80000000000000e1\n",
+        "sf_enable[1]: 0x0000000000000001\n",
+        "no source confirms the order",
+    ] {
+        assert!(text.contains(line), "no {line:?} in\n{text}");
+    }
+}
+
+#[test]
+fn the_dump_shows_places() {
+    let mut out = legacy();
+    out[0x8f] = 1;
+    let mut text = String::new();
+    render::layout(&mut text, &view(LEGACY, &out)).unwrap();
+    for line in [
+        "0x010 [31:24] host_number: 0x1\n",
+        "0x010 [15:0] host_num_of_vfs: 0x4\n",
+        "0x014 [15:0] host_pci_bus: 0x3b\n",
+        "0x088 [63:0] host_sf_enable: 0x1\n",
+    ] {
+        assert!(text.contains(line), "no {line:?} in\n{text}");
+    }
+
+    let mut text = String::new();
+    render::layout(&mut text, &view(V1, &v1())).unwrap();
+    for line in [
+        "0x00c [31:24] net_function_num: 0x2\n",
+        "0x018 [15:12] vhca_state: 0x3 (in use)\n",
+        "0x050 [23:20] pci_pf_type: 0x1 (satellite PF)\n",
+    ] {
+        assert!(text.contains(line), "no {line:?} in\n{text}");
+    }
+}
+
+#[test]
+fn the_first_snapshot_is_news() {
+    assert_eq!(
+        changes(None, &legacy(), LEGACY),
+        [Change::Appeared, Change::Vfs { from: 0, to: 4 }]
+    );
+    let mut out = legacy();
+    out[0x11] |= 1 << 2;
+    assert_eq!(changes(None, &out, LEGACY), []);
+}
+
+#[test]
+fn what_changed() {
+    let old = legacy();
+    assert_eq!(changes(Some(&old), &old, LEGACY), []);
+
+    let change = |edit: fn(&mut Vec<u8>)| {
+        let mut new = legacy();
+        edit(&mut new);
+        (
+            changes(Some(&old), &new, LEGACY),
+            changes(Some(&new), &old, LEGACY),
+        )
+    };
+
+    assert_eq!(
+        change(|out| out[0x11] |= 1),
+        (vec![Change::PfDisabled], vec![Change::PfEnabled])
+    );
+    assert_eq!(
+        change(|out| out[0x13] = 0),
+        (
+            vec![Change::Vfs { from: 4, to: 0 }],
+            vec![Change::Vfs { from: 0, to: 4 }]
+        )
+    );
+    assert_eq!(
+        change(|out| out[0x11] |= 1 << 2),
+        (
+            vec![Change::Vanished],
+            vec![Change::Appeared, Change::Vfs { from: 0, to: 4 }]
+        )
+    );
+    assert_eq!(
+        change(|out| out[0x10] = 2).0,
+        vec![
+            Change::Vanished,
+            Change::Appeared,
+            Change::Vfs { from: 0, to: 4 }
+        ]
+    );
+    assert_eq!(
+        change(|out| {
+            out[0x86] = 0xff;
+            out[0x87] = 0x09;
+        }),
+        (
+            vec![
+                Change::SfsOn { first: 0, last: 0 },
+                Change::SfsOn { first: 3, last: 3 },
+                Change::SfsOn { first: 8, last: 15 },
+            ],
+            vec![
+                Change::SfsOff { first: 0, last: 0 },
+                Change::SfsOff { first: 3, last: 3 },
+                Change::SfsOff { first: 8, last: 15 },
+            ]
+        )
+    );
+    assert_eq!(
+        change(|out| out[0x17] = 0x3c).0,
+        [Change::Moved {
+            to: (Some(0x3c), 2, 1)
+        }]
+    );
+    assert_eq!(
+        change(|out| out[0x11] &= !2).0,
+        [Change::VhcaId {
+            from: Some(3),
+            to: None
+        }]
+    );
+    assert_eq!(
+        change(|out| out[0x15] = 8).0,
+        [Change::TotalVfs { from: 16, to: 8 }]
+    );
+}
+
+#[test]
+fn vf_counts_that_do_not_pass_zero_are_flagged() {
+    let mut new = legacy();
+    new[0x13] = 6;
+    let seen = changes(Some(&legacy()), &new, LEGACY);
+    assert_eq!(seen, [Change::Vfs { from: 4, to: 6 }]);
+    assert!(seen[0].skips_zero());
+    assert!(seen[0].to_string().contains("not through 0"));
+    for (from, to) in [(0, 4), (4, 0)] {
+        let change = Change::Vfs { from, to };
+        assert!(!change.skips_zero());
+        assert_eq!(change.to_string(), format!("VFs {from} -> {to}"));
+    }
+}
+
+#[test]
+fn v1_functions_are_told_apart_by_their_address() {
+    let old = v1();
+    let mut new = v1();
+    new[0x5a] = 3 << 4;
+    assert_eq!(
+        changes(Some(&old), &new, V1),
+        [
+            Change::PfEnabled,
+            Change::VhcaState {
+                to: VhcaState::IN_USE
+            }
+        ]
+    );
+    let mut swapped = v1();
+    let (first, second) = swapped[0x10..].split_at_mut(0x40);
+    first.swap_with_slice(&mut second[..0x40]);
+    assert_eq!(changes(Some(&old), &swapped, V1), []);
+}
+
+#[test]
+fn history_lines() {
+    let mut text = String::new();
+    let entry = Entry {
+        at_us: 1_500_000,
+        wall: 1_634_819_758,
+        events: 7,
+        subject: Subject::Host {
+            number: 1,
+            kind: PfType::EXTERNAL_HOST,
+        },
+        change: Change::Vfs { from: 0, to: 4 },
+    };
+    render::line(&mut text, 12, &entry).unwrap();
+    assert_eq!(
+        text,
+        "12 1500000 2021-10-21T12:35:58Z events=7 host 1: VFs 0 -> 4\n"
+    );
+}
+
+#[test]
+fn a_summary_in_one_line() {
+    let mut text = String::new();
+    render::brief(&mut text, &view(LEGACY, &legacy())).unwrap();
+    assert_eq!(text, "host 1 PF enabled, 4 of 16 VFs, 0 SFs");
+    let mut text = String::new();
+    render::brief(&mut text, &view(V1, &v1())).unwrap();
+    assert_eq!(
+        text,
+        "host 1 PF enabled, 4 of 16 VFs; host 2 (satellite PF) PF disabled, 0 of 0 VFs"
+    );
+}
+
+fn facts(page: bool, bits: [bool; 4]) -> Facts {
+    let mut general = General::new();
+    general
+        .set_host_net_functions_changed(bits[1])
+        .set_eswitch_manager(bits[3]);
+    let mut eswitch = Eswitch::new();
+    eswitch.set_esw_functions_changed(bits[0]);
+    let mut state = iseg::State::new();
+    state.set_embedded_cpu(bits[2]);
+    Facts::of(&general, page.then_some(&eswitch), &state)
+}
+
+#[test]
+fn support_needs_one_announcement_and_the_manager() {
+    for n in 0u8..16 {
+        let bits = [0, 1, 2, 3].map(|bit| n & 1 << bit != 0);
+        let facts = facts(true, bits);
+        assert_eq!(
+            facts.supported(),
+            (bits[0] || bits[1] || bits[2]) && bits[3],
+            "{bits:?}"
+        );
+
+        let mut reason = String::new();
+        facts.write_reason(&mut reason).unwrap();
+        assert_eq!(reason.is_empty(), facts.supported());
+    }
+}
+
+#[test]
+fn a_missing_capability_is_named() {
+    for (bits, reason) in [
+        (
+            [false; 4],
+            "esw_functions_changed=0 and embedded_cpu=0, and eswitch_manager=0",
+        ),
+        (
+            [false, false, false, true],
+            "esw_functions_changed=0 and embedded_cpu=0",
+        ),
+        ([true, false, true, false], "eswitch_manager=0"),
+    ] {
+        let mut text = String::new();
+        facts(true, bits).write(&mut text).unwrap();
+        assert!(
+            text.starts_with(&format!("supported: 0 ({reason})\n")),
+            "{text}"
+        );
+    }
+
+    let mut text = String::new();
+    facts(false, [false, false, true, true])
+        .write(&mut text)
+        .unwrap();
+    for line in [
+        "supported: 1\n",
+        "esw_functions_changed: 0x0 (the function has no e-switch capabilities)\n",
+        "embedded_cpu: 0x1 (init segment, 0x1fc [23])\n",
+        "eswitch_manager: 0x1 (general capabilities, 0x034 [24])\n",
+        "log_max_esw_sf: 0x0 (e-switch capabilities, 0x008 [20:16])\n",
+    ] {
+        assert!(text.contains(line), "no {line:?} in\n{text}");
+    }
+}
+
+#[test]
+fn output_lengths() {
+    let mut facts = facts(true, [true; 4]);
+    assert_eq!(facts.op_mod(), LEGACY);
+    assert_eq!(facts.output_length(), 0x80);
+    facts.log_max_esw_sf = 4;
+    assert_eq!(facts.output_length(), 0x80 + 16 * 8);
+    facts.log_max_esw_sf = 31;
+    assert_eq!(facts.output_length(), 0x80 + 4096);
+    facts.log_max_esw_sf = u8::MAX;
+    assert_eq!(facts.output_length(), 0x80 + 4096);
+    facts.v1 = true;
+    assert_eq!(facts.op_mod(), V1);
+    assert_eq!(facts.output_length(), 0x80);
+    facts.max_functions = 31;
+    assert_eq!(facts.output_length(), 0x10 + 31 * 0x40);
+}
+
+#[test]
+fn runs_join_neighbours() {
+    let list = |numbers: &[u32]| runs(numbers.iter().copied()).collect::<Vec<_>>();
+    assert_eq!(list(&[]), []);
+    assert_eq!(list(&[3]), [3..=3]);
+    assert_eq!(list(&[0, 1, 2, 4, 6, 7]), [0..=2, 4..=4, 6..=7]);
+    assert_eq!(list(&[u32::MAX - 1, u32::MAX]), [u32::MAX - 1..=u32::MAX]);
+}
+
+proptest! {
+    /// Whatever a device sends: no panic, and what is shown follows from the bytes.
+    #[test]
+    fn any_output(
+        output in prop::collection::vec(any::<u8>(), 0..600),
+        other in prop::collection::vec(prop_oneof![3 => Just(0u8), 1 => any::<u8>()], 0..600),
+        v1_first: bool,
+        v1_second: bool,
+    ) {
+        let op_mod = |v1| if v1 { V1 } else { LEGACY };
+        let (a, b) = (view(op_mod(v1_first), &output), view(op_mod(v1_second), &other));
+        let mut text = String::new();
+        for snapshot in [&a, &b] {
+            render::snapshot(&mut text, snapshot).unwrap();
+            render::layout(&mut text, snapshot).unwrap();
+            render::brief(&mut text, snapshot).unwrap();
+        }
+        compare(Some(&a), &b, &mut |subject, change| {
+            text.push_str(&subject.to_string());
+            text.push_str(&change.to_string());
+        });
+        let mut count = 0;
+        compare(Some(&a), &a, &mut |_, _| count += 1);
+        // Functions that cannot be told apart are compared with the first of them.
+        if !v1_first {
+            prop_assert_eq!(count, 0);
+        }
+        let indexes: Vec<u32> = set_bits(a.sf_words()).collect();
+        let from_runs: Vec<u32> = a.sfs().flatten().collect();
+        prop_assert_eq!(indexes, from_runs);
+    }
+
+    /// Switching SFs from one set to another reports exactly the difference.
+    #[test]
+    fn sf_changes_are_exact(before in any::<[u8; 16]>(), after in any::<[u8; 16]>()) {
+        let (mut old, mut new) = (legacy(), legacy());
+        old[0x80..].copy_from_slice(&before);
+        new[0x80..].copy_from_slice(&after);
+        let mut sfs: std::collections::BTreeSet<u32> = view(LEGACY, &old).sfs().flatten().collect();
+        for change in changes(Some(&old), &new, LEGACY) {
+            match change {
+                Change::SfsOn { first, last } => {
+                    for sf in first..=last {
+                        prop_assert!(sfs.insert(sf));
+                    }
+                }
+                Change::SfsOff { first, last } => {
+                    for sf in first..=last {
+                        prop_assert!(sfs.remove(&sf));
+                    }
+                }
+                other => prop_assert!(false, "{other:?}"),
+            }
+        }
+        prop_assert_eq!(sfs, view(LEGACY, &new).sfs().flatten().collect());
+    }
+
+    /// Fields set by the declared layout are found again in the snapshot.
+    #[test]
+    fn facts_from_capabilities(log in 0u64..32, base: u16, max in 0u64..32) {
+        let mut general = General::new();
+        general.set_query_host_net_function_num_max(Bits::try_new(max).unwrap());
+        let mut eswitch = Eswitch::new();
+        eswitch
+            .set_log_max_esw_sf(Bits::try_new(log).unwrap())
+            .set_esw_sf_base_id(base);
+        let facts = Facts::of(&general, Some(&eswitch), &iseg::State::new());
+        prop_assert_eq!(u64::from(facts.log_max_esw_sf), log);
+        prop_assert_eq!(facts.esw_sf_base_id, base);
+        prop_assert_eq!(u64::from(facts.max_functions), max);
+        prop_assert!(facts.output_length() >= 0x80 && facts.output_length() <= 0x80 + 4096);
+    }
+}
