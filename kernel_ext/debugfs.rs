@@ -15,9 +15,11 @@
 
 mod file;
 pub(crate) mod parse;
+mod root;
 mod seq;
 mod stream;
 
+pub(crate) use self::root::Root;
 pub(crate) use self::{
     seq::Seq,
     stream::{

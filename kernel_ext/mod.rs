@@ -11,6 +11,7 @@
 //! | [`date`] | dates in text | there is only the `%pt` of C formats |
 //! | [`debugfs`] | files with an owner, errors, and followers | an open file does not keep the module |
 //! | [`dma`] | memory shared with the device, lent pages | no big-endian or raw access, no page mapping |
+//! | [`fmt`] | our types in the kernel's formatting macros | they want a trait of the kernel's |
 //! | [`irq`] | threaded handlers that own their vectors | registrations are unsafe and borrow |
 //! | [`kthread`] | threads that are joined on drop | there are none |
 //! | [`mmio`] | big-endian BARs | accesses are little-endian |
@@ -27,6 +28,7 @@ pub(crate) mod completion;
 pub(crate) mod date;
 pub(crate) mod debugfs;
 pub(crate) mod dma;
+pub(crate) mod fmt;
 pub(crate) mod irq;
 pub(crate) mod kthread;
 pub(crate) mod mmio;

@@ -25,7 +25,7 @@ layout! {
     ///
     /// From 10h on follows [`HostParamsContext`] (legacy), or a list of [`NetworkFunctionParams`]
     /// (V1).
-    pub struct QueryEswFunctionsOut: output "query_esw_functions_out", 0x10 {
+    pub struct QueryEswFunctionsOut: output "query_esw_functions_out" head, 0x10 {
         0x0c [31:24] net_function_num: RO, "V1: number of functions that follow.";
     }
 

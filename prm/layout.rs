@@ -8,7 +8,7 @@
 //! the comparison with the kernel's header. Bits that no line names are reserved: there is no way
 //! to set them, and a new value has them zero.
 //!
-//! ```ignore
+//! ```text
 //! layout! {
 //!     /// Input of QUERY_PAGES.
 //!     pub struct QueryPagesIn: input "query_pages_in", 0x10 {
@@ -22,7 +22,8 @@
 //! all inputs or all outputs share are then declared by the macro), `plain`, or `part` of a larger
 //! structure (`part "initial_seg" at 0x1fc, 0x4`; offsets in it count from the part's beginning).
 //! The string is the structure's name in `include/linux/mlx5/mlx5_ifc.h` without prefix and suffix,
-//! or empty where the header has none. The forms of a field are
+//! or empty where the header has none; `head` behind it says that the layout is the fixed part of a
+//! longer structure. The forms of a field are
 //!
 //! | form | meaning |
 //! |---|---|
@@ -152,6 +153,17 @@ impl Field {
     }
 }
 
+/// How much of the structure in the kernel's header a layout is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Extent {
+    /// All of it.
+    Whole,
+    /// A few words of it, such as a register.
+    Part,
+    /// The fixed part that a part of variable or great length follows.
+    Head,
+}
+
 /// A whole layout as a table.
 pub struct Table {
     /// Name of the structure in the kernel's header, empty where it has none.
@@ -162,6 +174,8 @@ pub struct Table {
     pub name: &'static str,
     /// Size in bytes.
     pub size: usize,
+    /// How much of the structure in the kernel's header it is.
+    pub extent: Extent,
     /// The fields, in the order of the declaration.
     pub fields: &'static [Field],
 }
@@ -270,10 +284,12 @@ macro_rules! layout {
     () => {};
     (
         $(#[$doc:meta])*
-        $vis:vis struct $name:ident: input $ifc:literal, $size:literal { $($fields:tt)* }
+        $vis:vis struct $name:ident: input $ifc:literal $($head:ident)?, $size:literal {
+            $($fields:tt)*
+        }
         $($rest:tt)*
     ) => {
-        $crate::layout! { @layout [$(#[$doc])*] [$vis] $name $ifc 0 $size
+        $crate::layout! { @layout [$(#[$doc])*] [$vis] $name $ifc [$($head)?] 0 $size
             0x00 [31:16] opcode: RW, "Operation code.", names($crate::prm::opcode::name_of);
             0x00 [15:0] uid: RW, "User context that the command is for; 0: the kernel's.",
                 varies("word 00h of every input is opcode and uid (CMD-3)");
@@ -289,10 +305,12 @@ macro_rules! layout {
     };
     (
         $(#[$doc:meta])*
-        $vis:vis struct $name:ident: output $ifc:literal, $size:literal { $($fields:tt)* }
+        $vis:vis struct $name:ident: output $ifc:literal $($head:ident)?, $size:literal {
+            $($fields:tt)*
+        }
         $($rest:tt)*
     ) => {
-        $crate::layout! { @layout [$(#[$doc])*] [$vis] $name $ifc 0 $size
+        $crate::layout! { @layout [$(#[$doc])*] [$vis] $name $ifc [$($head)?] 0 $size
             0x00 [31:24] status: RO, "How the command ended.", names($crate::prm::status::name_of);
             0x04 [31:0] syndrome: RO, "Firmware's own number for the failure.";
             $($fields)*
@@ -306,10 +324,12 @@ macro_rules! layout {
     };
     (
         $(#[$doc:meta])*
-        $vis:vis struct $name:ident: plain $ifc:literal, $size:literal { $($fields:tt)* }
+        $vis:vis struct $name:ident: plain $ifc:literal $($head:ident)?, $size:literal {
+            $($fields:tt)*
+        }
         $($rest:tt)*
     ) => {
-        $crate::layout! { @layout [$(#[$doc])*] [$vis] $name $ifc 0 $size $($fields)* }
+        $crate::layout! { @layout [$(#[$doc])*] [$vis] $name $ifc [$($head)?] 0 $size $($fields)* }
         $crate::layout! { $($rest)* }
     };
     (
@@ -319,12 +339,13 @@ macro_rules! layout {
         }
         $($rest:tt)*
     ) => {
-        $crate::layout! { @layout [$(#[$doc])*] [$vis] $name $ifc $base $size $($fields)* }
+        $crate::layout! { @layout [$(#[$doc])*] [$vis] $name $ifc [part] $base $size $($fields)* }
         $crate::layout! { $($rest)* }
     };
 
     (
-        @layout [$($doc:tt)*] [$vis:vis] $name:ident $ifc:literal $base:literal $size:literal
+        @layout [$($doc:tt)*] [$vis:vis] $name:ident $ifc:literal $extent:tt $base:literal
+        $size:literal
         $(
             $offset:literal $place:tt $field:ident: $access:ident, $text:literal
             $(, $option:ident $value:tt)*;
@@ -374,6 +395,7 @@ macro_rules! layout {
                 base: $base,
                 name: stringify!($name),
                 size: $size,
+                extent: $crate::layout!(@extent $extent),
                 fields: &[$(
                     $crate::prm::layout::Field {
                         offset: $offset,
@@ -400,6 +422,10 @@ macro_rules! layout {
             $( $crate::layout! { @access $vis $place $offset $field $text } )*
         }
     };
+
+    (@extent []) => { $crate::prm::layout::Extent::Whole };
+    (@extent [head]) => { $crate::prm::layout::Extent::Head };
+    (@extent [part]) => { $crate::prm::layout::Extent::Part };
 
     (@kind [$hi:literal : $lo:literal]) => {
         $crate::prm::layout::Kind::Bits { hi: $hi, lo: $lo }

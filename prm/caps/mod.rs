@@ -16,7 +16,10 @@ pub use self::{
     atomic::Atomic,
     debug::Debug,
     eswitch::Eswitch,
-    general::General,
+    general::{
+        General,
+        PortType, //
+    },
     general_2::General2, //
 };
 
@@ -36,11 +39,11 @@ layout! {
     }
 
     /// Output of QUERY_HCA_CAP, fixed part; the page follows.
-    pub struct QueryHcaCapOut: output "query_hca_cap_out", 0x10 {}
+    pub struct QueryHcaCapOut: output "query_hca_cap_out" head, 0x10 {}
 
     /// Input of SET_HCA_CAP, fixed part; the page follows. `op_mod` is made by
     /// [`CapType::op_mod`] for the maximum.
-    pub struct SetHcaCapIn: input "set_hca_cap_in", 0x10 {
+    pub struct SetHcaCapIn: input "set_hca_cap_in" head, 0x10 {
         0x08 [31:31] other_function: RW, "1: function_id counts; 0: the own function is meant.";
         0x08 [30:30] ec_vf_function: RW, "1: the function is a VF of an embedded CPU.";
         0x08 [28:28] function_id_type: RW, "0: function_id counts functions; 1: it is a vhca_id.";

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! What debugfs shows of the command interface.
+
+use crate::kernel_ext::debugfs::{
+    parse,
+    Dir, //
+};
+use core::fmt::{
+    self,
+    Write, //
+};
+use kernel::{
+    prelude::*,
+    sync::{
+        atomic::Relaxed,
+        Arc, //
+    }, //
+};
+
+use super::{
+    Log,
+    Mode, //
+};
+
+/// Shortest time-out of a command that may be set, in milliseconds.
+pub(crate) const MIN_TIMEOUT_MS: u64 = 10;
+
+/// Longest time-out of a command that may be set, in milliseconds.
+pub(crate) const MAX_TIMEOUT_MS: u64 = 600_000;
+
+/// The directory `cmd` with its files.
+pub(crate) struct Files {
+    _commands: KVec<Dir>,
+    _dir: Dir,
+}
+
+impl Files {
+    /// Makes the directory under `parent`.
+    ///
+    /// # Errors
+    ///
+    /// Those of debugfs; [`ENOMEM`] without memory.
+    pub(crate) fn new(parent: &Dir, log: &Arc<Log>) -> Result<Self> {
+        let dir = parent.subdir(c"cmd")?;
+        let log = || log.clone();
+
+        dir.read_file(c"state", log(), |log, w| Ok(log.show(w)?))?;
+        dir.read_file(c"outstanding", log(), |log, w| {
+            Ok(log.book.show_outstanding(w)?)
+        })?;
+        dir.read_file(c"counters", log(), |log, w| Ok(log.counters.show(w)?))?;
+        dir.read_file(c"history", log(), |log, w| Ok(log.history.show(w)?))?;
+        dir.read_file_sized(c"history_data", log(), 128 * 1024, |log, w| {
+            Ok(log.history.show_data(w)?)
+        })?;
+        dir.read_file_sized(c"failures", log(), 128 * 1024, |log, w| {
+            Ok(log.history.show_failures(w)?)
+        })?;
+        dir.rw_file(
+            c"timeout_ms",
+            log(),
+            |log, w| Ok(writeln!(w, "{}", log.timeout_ms.load(Relaxed))?),
+            |log, bytes| {
+                let ms = u64::from(parse::u32(bytes)?);
+                if !(MIN_TIMEOUT_MS..=MAX_TIMEOUT_MS).contains(&ms) {
+                    return Err(ERANGE);
+                }
+                log.timeout_ms.store(ms, Relaxed);
+                Ok(())
+            },
+        )?;
+
+        let mut commands = KVec::new();
+        log().counters.files(&dir, &mut commands)?;
+        Ok(Self {
+            _commands: commands,
+            _dir: dir,
+        })
+    }
+}
+
+impl Log {
+    fn show(&self, w: &mut dyn fmt::Write) -> fmt::Result {
+        let mode = if self.mode.load(Relaxed) == Mode::Events as u32 {
+            "events"
+        } else {
+            "polling"
+        };
+        let on_off = |on| if on { "on" } else { "off" };
+
+        writeln!(w, "mode: {mode}")?;
+        writeln!(
+            w,
+            "output_signatures: {}",
+            on_off(self.signatures.load(Relaxed))
+        )?;
+        writeln!(w, "timeout_ms: {}", self.timeout_ms.load(Relaxed))?;
+        self.book.show(w)?;
+        writeln!(w, "failures: {}", self.history.failed())
+    }
+
+    /// Prints the lines about the command interface for `summary`.
+    pub(crate) fn summary(&self, w: &mut dyn fmt::Write) -> fmt::Result {
+        let (sent, failed) = self.counters.totals();
+
+        writeln!(
+            w,
+            "commands: {sent} sent, {failed} failed, {} slots quarantined",
+            self.book.quarantined()
+        )
+    }
+}

@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! The command interface.
+//!
+//! A command is written into a slot of the command queue, with its longer parts in mailboxes, the
+//! doorbell is rung, and the device writes the output back and gives the entry back. That it has done
+//! so is seen by polling the entry until there is an event queue, and by an event afterwards.
+//!
+//! ```text
+//!   exec() ── claim a slot ── write entry and mailboxes ── doorbell ──> device
+//!                                                                         │
+//!   result <── read and check output <── wait (event, or polling) <───────┘
+//!      │
+//!      └─> counters, history, log (failures)
+//! ```
+//!
+//! Several commands are in flight at once, one a slot. A command whose completion does not come in
+//! time leaves its slot behind: entry and mailboxes are still the device's, and the slot is reused
+//! only when the late completion has come ([`slots`]).
+//!
+//! [`start`] has the commands that start and stop a function, [`pages`] the memory that firmware asks
+//! for, [`caps`] the capabilities, [`access_reg`] the registers behind ACCESS_REG.
+
+mod book;
+mod counters;
+mod error;
+mod files;
+mod history;
+mod slots;
+mod transfer;
+
+pub(crate) mod access_reg;
+pub(crate) mod caps;
+pub(crate) mod pages;
+pub(crate) mod start;
+
+pub(crate) use self::{
+    error::{
+        Cause,
+        Error, //
+    },
+    files::Files, //
+};
+
+use self::{
+    book::Book,
+    counters::Counters,
+    error::Flaw,
+    history::{
+        Buffers,
+        History,
+        Record, //
+    },
+    slots::Kind,
+    transfer::{
+        Checks,
+        Memory,
+        Request, //
+    },
+};
+use crate::{
+    device::{
+        InitSegment,
+        State, //
+    },
+    kernel_ext::{
+        clock,
+        dma::Shared,
+        ratelimit::RateLimit,
+        scope::Scope, //
+    },
+    prm::{
+        command::Command,
+        iseg,
+        layout::{
+            Input,
+            Layout,
+            Output, //
+        },
+        opcode::Opcode,
+        status::{
+            Delivery,
+            Status, //
+        },
+    },
+};
+use kernel::{
+    new_mutex,
+    prelude::*,
+    sync::{
+        atomic::{
+            Atomic,
+            Relaxed, //
+        },
+        Arc,
+        Mutex, //
+    },
+    time::{
+        delay::fsleep,
+        Delta, //
+    },
+};
+use zerocopy::{
+    FromZeros,
+    IntoBytes, //
+};
+
+/// Revision of the command interface that this module speaks.
+const INTERFACE_REVISION: u16 = 5;
+
+/// Pause between two looks at an entry while polling, in microseconds.
+const POLL_US: i64 = 20;
+
+/// How long the event of a command is waited for before the entry itself is looked at, in
+/// milliseconds: an event that was lost costs no more than that.
+const LOOK_MS: u64 = 500;
+
+/// How completions are learned of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// By looking at the entry.
+    Polling,
+    /// By events of the command event queue.
+    Events,
+}
+
+/// What of the command interface is shown, and outlives the function.
+pub(crate) struct Log {
+    book: Arc<Book>,
+    counters: Counters,
+    history: Arc<History>,
+    mode: Atomic<u32>,
+    timeout_ms: Atomic<u64>,
+    signatures: Atomic<bool>,
+}
+
+/// The command queue of a function.
+#[pin_data]
+pub(crate) struct Queue<'bound> {
+    scope: Scope<'bound>,
+    init_segment: Arc<InitSegment<'bound>>,
+    state: Arc<State>,
+    memory: Memory<'bound>,
+    log: Arc<Log>,
+    token: Atomic<u32>,
+    errors: RateLimit,
+    #[pin]
+    buried: Mutex<KVec<Arc<Shared<'bound>>>>,
+}
+
+impl<'bound> Queue<'bound> {
+    /// Makes the queue and tells the device where it is.
+    ///
+    /// # Errors
+    ///
+    /// [`EOPNOTSUPP`] for another revision of the command interface, [`EINVAL`] for a queue whose
+    /// size makes no sense, [`ENOMEM`] without memory.
+    pub(crate) fn new(
+        scope: Scope<'bound>,
+        init_segment: Arc<InitSegment<'bound>>,
+        state: Arc<State>,
+        timeout_ms: u64,
+    ) -> Result<Arc<Self>> {
+        let interface: iseg::CommandInterface = init_segment.read();
+        let revision = interface.cmd_interface_rev();
+        if revision != INTERFACE_REVISION {
+            dev_err!(
+                scope.dev(),
+                "command interface revision is {revision}, expected {INTERFACE_REVISION}: \
+                 this firmware needs another driver\n"
+            );
+            return Err(EOPNOTSUPP);
+        }
+
+        let mut address: iseg::CommandQueueAddress = init_segment.read();
+        let (log_size, log_stride) = (address.log_cmdq_size(), address.log_cmdq_stride());
+        if !(1..=5).contains(&log_size) || log_stride < 6 || log_size + log_stride > 12 {
+            dev_err!(
+                scope.dev(),
+                "command queue of 2^{log_size} entries, 2^{log_stride} bytes apart: \
+                 expected 2 to 32 entries of at least 64 bytes within one page\n"
+            );
+            return Err(EINVAL);
+        }
+
+        let count = 1usize << log_size;
+        let memory = Memory::new(scope, count, 1usize << log_stride)?;
+        let book = Arc::pin_init(Book::new(count), GFP_KERNEL)?;
+        state.add_waiter(book.clone())?;
+
+        // The low bits, nic_interface among them, are written as zero: "full driver".
+        address = iseg::CommandQueueAddress::new();
+        address.set_address(memory.address()?);
+        init_segment.write(&address)?;
+
+        let log = Log {
+            book,
+            counters: Counters::new()?,
+            history: Arc::pin_init(History::new(), GFP_KERNEL)?,
+            mode: Atomic::new(Mode::Polling as u32),
+            timeout_ms: Atomic::new(timeout_ms),
+            signatures: Atomic::new(false),
+        };
+        let log = Arc::new(log, GFP_KERNEL)?;
+        Arc::pin_init(
+            pin_init!(Self {
+                scope,
+                init_segment,
+                state,
+                memory,
+                log,
+                token: Atomic::new(0),
+                errors: RateLimit::new(20, 5_000),
+                buried <- new_mutex!(KVec::new()),
+            }),
+            GFP_KERNEL,
+        )
+    }
+
+    /// The function that the queue belongs to.
+    pub(crate) fn scope(&self) -> Scope<'bound> {
+        self.scope
+    }
+
+    /// Whether the function is alive.
+    pub(crate) fn state(&self) -> &Arc<State> {
+        &self.state
+    }
+
+    /// BAR 0 of the function.
+    pub(crate) fn init_segment(&self) -> &Arc<InitSegment<'bound>> {
+        &self.init_segment
+    }
+
+    /// What is shown of the queue.
+    pub(crate) fn log(&self) -> &Arc<Log> {
+        &self.log
+    }
+
+    /// Learns of completions in another way from the next command on.
+    ///
+    /// Commands in flight need not be waited for: one that was sent in event mode and gets no event
+    /// any more finds out by itself, see [`LOOK_MS`].
+    pub(crate) fn set_mode(&self, mode: Mode) {
+        self.log.mode.store(mode as u32, Relaxed);
+    }
+
+    /// Sets the time that a command may take, from the next one on; out-of-range values are clamped.
+    pub(crate) fn set_timeout_ms(&self, ms: u64) {
+        let ms = ms.clamp(files::MIN_TIMEOUT_MS, files::MAX_TIMEOUT_MS);
+        self.log.timeout_ms.store(ms, Relaxed);
+    }
+
+    /// Verifies the signatures of outputs from the next command on, or stops doing so.
+    pub(crate) fn set_signatures(&self, verify: bool) {
+        self.log.signatures.store(verify, Relaxed);
+    }
+
+    /// Sends a command and waits for its output.
+    ///
+    /// # Errors
+    ///
+    /// What went wrong; it is logged and kept in the history already.
+    pub(crate) fn exec<C: Command>(&self, op_mod: u16, input: C::In) -> Result<C::Out, Error> {
+        self.exec_with::<C>(op_mod, input, &[], &mut [])
+    }
+
+    /// Sends a command that may well fail, such as one that older firmware does not know.
+    ///
+    /// # Errors
+    ///
+    /// What went wrong; it is counted and kept in the history, but not logged.
+    pub(crate) fn try_exec<C: Command>(&self, op_mod: u16, input: C::In) -> Result<C::Out, Error> {
+        self.run::<C>(Kind::Ordinary, op_mod, input, &[], &mut [])
+    }
+
+    /// Sends a command whose input, output, or both go on behind the fixed part.
+    ///
+    /// # Errors
+    ///
+    /// What went wrong; it is logged and kept in the history already.
+    pub(crate) fn exec_with<C: Command>(
+        &self,
+        op_mod: u16,
+        input: C::In,
+        tail_in: &[u8],
+        tail_out: &mut [u8],
+    ) -> Result<C::Out, Error> {
+        self.run::<C>(Kind::Ordinary, op_mod, input, tail_in, tail_out)
+            .inspect_err(|error| self.report(error))
+    }
+
+    /// The same in the slot that is kept for page commands.
+    pub(crate) fn exec_pages<C: Command>(
+        &self,
+        op_mod: u16,
+        input: C::In,
+        tail_in: &[u8],
+        tail_out: &mut [u8],
+    ) -> Result<C::Out, Error> {
+        self.run::<C>(Kind::Pages, op_mod, input, tail_in, tail_out)
+            .inspect_err(|error| self.report(error))
+    }
+
+    /// Keeps memory that the device may still write to, until the queue itself goes.
+    pub(crate) fn bury(&self, memory: Arc<Shared<'bound>>) {
+        if self.buried.lock().push(memory.clone(), GFP_KERNEL).is_err() {
+            // Lost memory is better than memory that is somebody else's when the device writes to it.
+            core::mem::forget(memory);
+        }
+    }
+
+    /// Takes an event of the command event queue: bit n is set if slot n is done.
+    pub(crate) fn completions(&self, vector: u32) {
+        for slot in (0..u32::BITS).filter(|slot| vector & (1 << slot) != 0) {
+            // CAST: A slot number fits.
+            let slot = slot as usize;
+            let done = slot < self.log.book.count() && self.memory.is_done(slot);
+            self.complete(slot, done);
+        }
+    }
+
+    /// Looks for late completions whose event did not come, or comes in no event at all.
+    pub(crate) fn reap(&self) {
+        if self.log.book.quarantined() == 0 {
+            return;
+        }
+        self.log.book.each_outstanding(|slot, state| {
+            if matches!(state, slots::Slot::Quarantined(_)) && self.memory.is_done(slot) {
+                self.complete(slot, true);
+            }
+        });
+    }
+
+    fn complete(&self, slot: usize, done: bool) {
+        if let Some(flight) = self.log.book.complete(slot, done) {
+            dev_warn!(
+                self.scope.dev(),
+                "cmd[{slot}]: {} completed {} ms after it was sent, too late: its slot is free again\n",
+                flight.opcode,
+                clock::monotonic_us().saturating_sub(flight.since_us) / 1000
+            );
+        }
+    }
+
+    fn report(&self, error: &Error) {
+        // What comes of a dead device was reported when it died.
+        if matches!(error.cause, Cause::Dead(_)) {
+            return;
+        }
+        match self.errors.pass() {
+            None => (),
+            Some(0) => dev_err!(self.scope.dev(), "{error}\n"),
+            Some(suppressed) => dev_err!(
+                self.scope.dev(),
+                "{error} ({suppressed} more failures were not printed, see cmd/failures)\n"
+            ),
+        }
+    }
+
+    fn run<C: Command>(
+        &self,
+        kind: Kind,
+        op_mod: u16,
+        mut input: C::In,
+        tail_in: &[u8],
+        tail_out: &mut [u8],
+    ) -> Result<C::Out, Error> {
+        input.set_header(C::OPCODE.0, op_mod);
+
+        let mut output = C::Out::new_zeroed();
+        let started = clock::monotonic_us();
+        let (slot, result) = self.transact(
+            kind,
+            C::OPCODE,
+            input.as_bytes(),
+            tail_in,
+            output.as_mut_bytes(),
+            tail_out,
+        );
+        let result = result.and_then(|()| match output.outcome() {
+            (Status::OK, _) => Ok(()),
+            (status, syndrome) => Err(Cause::Refused { status, syndrome }),
+        });
+        let error = result.err().map(|cause| Error {
+            opcode: C::OPCODE,
+            op_mod,
+            cause,
+        });
+
+        let took_us = clock::monotonic_us().saturating_sub(started);
+        self.log.counters.count(C::OPCODE, took_us, error.as_ref());
+        self.log.history.add(
+            &Record {
+                opcode: C::OPCODE,
+                op_mod,
+                slot,
+                at_us: started,
+                took_us,
+                failure: error.map(|error| error.cause),
+                input_length: C::In::TABLE.size + tail_in.len(),
+                output_length: C::Out::TABLE.size + tail_out.len(),
+            },
+            &Buffers {
+                input: [input.as_bytes(), tail_in],
+                output: [output.as_bytes(), tail_out],
+            },
+        );
+
+        match error {
+            None => Ok(output),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// One command through one slot: claims it, uses it, and gives it back or quarantines it.
+    fn transact(
+        &self,
+        kind: Kind,
+        opcode: Opcode,
+        input: &[u8],
+        tail_in: &[u8],
+        output: &mut [u8],
+        tail_out: &mut [u8],
+    ) -> (Option<usize>, Result<(), Cause>) {
+        let book = &self.log.book;
+        let limit_ms = self.log.timeout_ms.load(Relaxed);
+
+        if let Err(cause) = self.check_alive() {
+            return (None, Err(cause));
+        }
+        self.reap();
+        let Some(slot) = book.claim(kind, &self.state, millis(limit_ms)) else {
+            return (None, Err(self.check_alive().err().unwrap_or(Cause::NoSlot)));
+        };
+
+        let request = Request {
+            input,
+            tail: tail_in,
+            output_length: output.len() + tail_out.len(),
+            token: self.next_token(),
+        };
+        if let Err(error) = self.memory.send(slot, &request) {
+            book.release(slot);
+            let cause = if error == E2BIG {
+                Cause::TooLarge
+            } else {
+                Cause::Internal
+            };
+            return (Some(slot), Err(cause));
+        }
+
+        let events = self.log.mode.load(Relaxed) == Mode::Events as u32;
+        book.launch(slot, opcode);
+        self.init_segment.ring_doorbell(1 << slot);
+
+        let waited = if events {
+            self.wait_for_event(slot, limit_ms)
+        } else {
+            self.poll(slot, limit_ms)
+        };
+        if let Err(cause) = waited {
+            book.give_up(slot);
+            return (Some(slot), Err(cause));
+        }
+
+        let result = self.take_output(slot, &request, output, tail_out);
+        book.release(slot);
+        (Some(slot), result)
+    }
+
+    fn check_alive(&self) -> Result<(), Cause> {
+        match self.state.condition() {
+            crate::device::Condition::Alive => Ok(()),
+            condition => Err(Cause::Dead(condition)),
+        }
+    }
+
+    fn poll(&self, slot: usize, limit_ms: u64) -> Result<(), Cause> {
+        let start = clock::monotonic_ms();
+
+        loop {
+            let now = clock::monotonic_ms();
+            // The time is taken before the look: the device had all of it.
+            if self.memory.is_done(slot) {
+                return Ok(());
+            }
+            self.check_alive()?;
+            if now.saturating_sub(start) > limit_ms {
+                return Err(Cause::TimedOut { after_ms: limit_ms });
+            }
+            fsleep(Delta::from_micros(POLL_US));
+        }
+    }
+
+    fn wait_for_event(&self, slot: usize, limit_ms: u64) -> Result<(), Cause> {
+        let start = clock::monotonic_ms();
+
+        loop {
+            let waited = clock::monotonic_ms().saturating_sub(start);
+            let left = limit_ms.saturating_sub(waited);
+            let came = self.log.book.wait(slot, millis(left.min(LOOK_MS)));
+
+            // The entry itself decides, whoever has woken us.
+            if self.memory.is_done(slot) {
+                if !came {
+                    self.log.book.lost_event();
+                }
+                return Ok(());
+            }
+            self.check_alive()?;
+            if left == 0 {
+                return Err(Cause::TimedOut { after_ms: limit_ms });
+            }
+        }
+    }
+
+    /// Reads and judges the output of a slot that is done.
+    fn take_output(
+        &self,
+        slot: usize,
+        request: &Request<'_>,
+        output: &mut [u8],
+        tail_out: &mut [u8],
+    ) -> Result<(), Cause> {
+        let entry = self.memory.entry(slot).map_err(|_| Cause::Internal)?;
+        let delivery = Delivery(entry.status());
+        let checks = Checks {
+            signatures: self.log.signatures.load(Relaxed),
+        };
+
+        let flaw: Option<Flaw> = self
+            .memory
+            .receive(slot, &entry, request.token, checks, output, tail_out)
+            .map_err(|_| Cause::Internal)?;
+
+        // If the command was not delivered there is no output that could have a flaw.
+        if !delivery.is_ok() {
+            return Err(Cause::NotDelivered(delivery));
+        }
+        if let Some(flaw) = flaw {
+            return Err(Cause::BadOutput(flaw));
+        }
+
+        Ok(())
+    }
+
+    /// The token of the next command: counts through 1 to 255.
+    fn next_token(&self) -> u8 {
+        let count = self.token.fetch_add(1, Relaxed);
+
+        // CAST: The remainder is less than 255.
+        (count % 255) as u8 + 1
+    }
+}
+
+fn millis(ms: u64) -> Delta {
+    Delta::from_millis(i64::try_from(ms).unwrap_or(i64::MAX))
+}
