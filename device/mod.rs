@@ -11,6 +11,7 @@ mod state;
 pub(crate) use init_segment::InitSegment;
 pub(crate) use state::{
     Condition,
+    Reason,
     State,
     Waiter, //
 };

@@ -213,6 +213,48 @@ pub fn sentence(w: &mut dyn fmt::Write, transition: &Transition) -> fmt::Result 
     }
 }
 
+/// The [`sentence`] of a transition, for a log line.
+pub struct Sentence<'a>(pub &'a Transition);
+
+impl fmt::Display for Sentence<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        sentence(f, self.0)
+    }
+}
+
+/// A health buffer in one line, for the log.
+pub struct Brief<'a>(pub &'a Buffer);
+
+impl fmt::Display for Brief<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let buffer = self.0;
+
+        f.write_str("assert_var")?;
+        for value in buffer.assert_var() {
+            write!(f, " {value:#010x}")?;
+        }
+        write!(
+            f,
+            ", assert_exit_ptr {:#010x}, assert_callra {:#010x}, fw_version {:#010x}, \
+             hw_id {:#010x}, time {}, rfr {}, crr {}, severity {} ({}), irisc_index {}, \
+             synd {:#04x} ({}), ext_synd {:#06x}",
+            buffer.assert_exit_ptr(),
+            buffer.assert_callra(),
+            buffer.fw_version(),
+            buffer.hw_id(),
+            buffer.time(),
+            u8::from(buffer.rfr()),
+            u8::from(buffer.crr()),
+            buffer.effective_severity().0,
+            buffer.effective_severity().name().unwrap_or("unknown"),
+            buffer.irisc_index(),
+            buffer.synd(),
+            synd(buffer.synd()),
+            buffer.ext_synd(),
+        )
+    }
+}
+
 /// Prints a transition with its number and the time of day (seconds since 1970), as one line.
 pub fn line(
     w: &mut dyn fmt::Write,

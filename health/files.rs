@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! The files in `health/`. Reading one only formats what is there; no register is touched.
+
+use super::Record;
+use crate::kernel_ext::debugfs::{
+    parse,
+    Dir, //
+};
+use core::fmt::Write;
+use kernel::{
+    prelude::*,
+    sync::Arc, //
+};
+
+/// The directory `health` with its files.
+pub(crate) struct Files {
+    _dir: Dir,
+}
+
+impl Files {
+    /// Makes the directory under `parent`.
+    ///
+    /// # Errors
+    ///
+    /// Those of debugfs; [`ENOMEM`] without memory.
+    pub(crate) fn new(parent: &Dir, record: &Arc<Record>) -> Result<Self> {
+        let dir = parent.subdir(c"health")?;
+
+        dir.read_file(c"state", record.clone(), |record, w| {
+            Ok(record.show_state(w)?)
+        })?;
+        dir.read_file(c"buffer", record.clone(), |record, w| {
+            Ok(record.show_buffer(w)?)
+        })?;
+        dir.read_file(c"layout", record.clone(), |record, w| {
+            Ok(record.show_layout(w)?)
+        })?;
+        dir.read_file(c"history", record.clone(), |record, w| {
+            Ok(record.show_history(w)?)
+        })?;
+        dir.rw_file(
+            c"interval_ms",
+            record.clone(),
+            |record, w| Ok(writeln!(w, "{}", record.interval_ms())?),
+            |record, bytes| record.set_interval_ms(parse::u32(bytes)?),
+        )?;
+        dir.rw_file(
+            c"threshold",
+            record.clone(),
+            |record, w| Ok(writeln!(w, "{}", record.threshold())?),
+            |record, bytes| record.set_threshold(parse::u32(bytes)?),
+        )?;
+        dir.write_file(c"refresh", record.clone(), |record, bytes| {
+            if !parse::boolean(bytes)? {
+                return Err(EINVAL);
+            }
+            record.refresh()
+        })?;
+
+        Ok(Self { _dir: dir })
+    }
+}

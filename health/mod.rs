@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Firmware health: whether firmware runs, and what it says when it fails.
+//!
+//! A thread of its own reads a few registers at an interval ([`thread`]) and feeds them to a state
+//! machine ([`machine`]). It knows nothing of commands and takes no lock that one who waits for a
+//! command can hold, so that a command that hangs does not delay it; what it finds out reaches the
+//! waiters through [`State`].
+//!
+//! ```text
+//!   thread ── registers ──> machine ──> transition ──> device state (wakes waiters)
+//!     ^                        │             │──> health buffer, if there is a syndrome
+//!     └── interval, refresh    v             └──> history, log, uevent
+//!                            record <── debugfs
+//! ```
+//!
+//! # Glossary
+//!
+//! | word | meaning |
+//! |---|---|
+//! | health counter | a register that firmware advances as long as it runs |
+//! | health buffer | 64 bytes that firmware fills when it fails; one for all functions of a card |
+//! | synd, ext_synd | syndrome: what failed, and firmware's own number for it |
+//! | rfr | "request for reset": firmware cannot go on without one |
+//! | irisc | an embedded processor of the card |
+//!
+//! # Lock order
+//!
+//! There is one lock here, a spinlock around the record; nothing is locked under it.
+
+mod files;
+mod record;
+mod thread;
+
+#[allow(
+    unreachable_pub,
+    reason = "the file is public in the crate on the host that includes it"
+)]
+mod machine;
+#[allow(
+    unreachable_pub,
+    reason = "the file is public in the crate on the host that includes it"
+)]
+mod period;
+#[allow(
+    unreachable_pub,
+    reason = "the file is public in the crate on the host that includes it"
+)]
+mod render;
+
+pub(crate) use self::{
+    files::Files,
+    record::Record, //
+};
+
+use self::thread::Watch;
+use crate::{
+    device::{
+        InitSegment,
+        State, //
+    },
+    kernel_ext::{
+        kthread::Kthread,
+        scope::Scope, //
+    },
+};
+use kernel::{
+    prelude::*,
+    sync::Arc, //
+};
+
+/// The watch over a function's health; dropping it ends the watch.
+pub(crate) struct Health<'bound> {
+    _thread: Kthread<'bound, Watch<'bound>>,
+    record: Arc<Record>,
+}
+
+impl<'bound> Health<'bound> {
+    /// Starts the watch.
+    ///
+    /// To be called once firmware has started and knows that this driver is there, since
+    /// nic_interface counts from the first reading on.
+    ///
+    /// # Errors
+    ///
+    /// [`ENOMEM`] without memory, [`EINTR`] if the calling process is being killed.
+    pub(crate) fn start(
+        scope: Scope<'bound>,
+        init_segment: &Arc<InitSegment<'bound>>,
+        state: &Arc<State>,
+    ) -> Result<Self> {
+        let record = Arc::pin_init(Record::new(state.clone()), GFP_KERNEL)?;
+        let watch = Watch::new(scope, init_segment.clone(), state.clone(), record.clone());
+        let name = scope.dev().name();
+
+        Ok(Self {
+            _thread: Kthread::spawn(
+                scope,
+                fmt!("prm_health@{name}"),
+                Arc::new(watch, GFP_KERNEL)?,
+            )?,
+            record,
+        })
+    }
+
+    /// What is shown of the health.
+    pub(crate) fn record(&self) -> &Arc<Record> {
+        &self.record
+    }
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! What the health thread has found, for debugfs and the summary; outlives the function.
+
+use super::{
+    machine::{
+        Machine,
+        Sample,
+        State as Verdict,
+        Transition,
+        Trouble, //
+    },
+    render, //
+};
+use crate::{
+    device::State,
+    kernel_ext::{
+        clock,
+        ring::Ring,
+        signal::Signal,
+        wait::WaitQueue, //
+    },
+    prm::{
+        dump,
+        health::Buffer,
+        layout::Layout, //
+    },
+};
+use core::fmt;
+use kernel::{
+    new_spinlock,
+    prelude::*,
+    sync::{
+        atomic::{
+            Acquire,
+            Atomic,
+            Full,
+            Relaxed,
+            Release, //
+        },
+        Arc,
+        SpinLock, //
+    },
+    time::Delta, //
+};
+use zerocopy::IntoBytes;
+
+/// Interval of readings in milliseconds, unless it is changed.
+const INTERVAL_MS: u32 = 100;
+
+/// Intervals that may be set, in milliseconds. The kernel's tick sets the lower bound.
+const INTERVAL_RANGE_MS: core::ops::RangeInclusive<u32> = 10..=10_000;
+
+/// Readings in a row without a change that make a stall, unless it is changed.
+const THRESHOLD: u32 = 3;
+
+/// Thresholds that may be set.
+const THRESHOLD_RANGE: core::ops::RangeInclusive<u32> = 1..=100;
+
+/// Transitions that are kept.
+const KEPT: usize = 64;
+
+/// How long a reading of the buffer that was asked for may take, in milliseconds.
+const REFRESH_MS: i64 = 5_000;
+
+/// Bits of [`Record::signal`].
+pub(super) mod wake {
+    /// The buffer shall be read.
+    pub(in super::super) const REFRESH: u32 = 1 << 0;
+    /// The interval has changed.
+    pub(in super::super) const SETTINGS: u32 = 1 << 1;
+}
+
+/// Why the health buffer was read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    /// A transition with a syndrome.
+    Transition,
+    /// Somebody has asked for it.
+    Request,
+}
+
+/// A reading of the health buffer.
+#[derive(Clone, Copy)]
+struct Reading {
+    at_us: u64,
+    wall: i64,
+    why: Why,
+    buffer: Buffer,
+}
+
+/// A transition, for the history.
+#[derive(Clone, Copy)]
+struct Entry {
+    wall: i64,
+    transition: Transition,
+}
+
+impl Entry {
+    /// Fills the places of the history before there is anything.
+    const EMPTY: Self = Self {
+        wall: 0,
+        transition: Transition {
+            at_us: 0,
+            from: Verdict::Measuring,
+            to: Verdict::Measuring,
+            counter: 0,
+            misses: 0,
+            gap_us: 0,
+            dead_reads: 0,
+            trouble: Trouble::NONE,
+        },
+    };
+}
+
+struct Inner {
+    machine: Machine,
+    /// When the last reading of the registers was made.
+    read_at_us: u64,
+    reading: Option<Reading>,
+    history: Ring<Entry, KVec<Entry>>,
+}
+
+/// The health of a function, as far as it is known.
+///
+/// Shared by the thread, which writes, and debugfs, which reads, asks for a reading of the buffer,
+/// and changes the settings.
+#[pin_data]
+pub(crate) struct Record {
+    /// Wakes the thread, by the bits of [`wake`].
+    #[pin]
+    signal: Signal,
+    #[pin]
+    inner: SpinLock<Inner>,
+    state: Arc<State>,
+    interval_ms: Atomic<u32>,
+    /// Readings of the buffer that were asked for, and up to which of them that was done.
+    requested: Atomic<u64>,
+    served: Atomic<u64>,
+    #[pin]
+    waiters: WaitQueue,
+}
+
+impl Record {
+    pub(super) fn new(state: Arc<State>) -> impl PinInit<Self, Error> {
+        try_pin_init!(Self {
+            signal <- Signal::new(),
+            inner <- new_spinlock!(Inner {
+                machine: Machine::new(THRESHOLD),
+                read_at_us: 0,
+                reading: None,
+                history: Ring::new(KVec::from_elem(Entry::EMPTY, KEPT, GFP_KERNEL)?),
+            }),
+            state,
+            interval_ms: Atomic::new(INTERVAL_MS),
+            requested: Atomic::new(0),
+            served: Atomic::new(0),
+            waiters <- WaitQueue::new(),
+        })
+    }
+
+    pub(super) fn signal(&self) -> &Signal {
+        &self.signal
+    }
+
+    pub(super) fn interval_us(&self) -> u64 {
+        u64::from(self.interval_ms.load(Relaxed)).saturating_mul(1000)
+    }
+
+    /// Takes in a reading of the registers; the number of the transition comes with it.
+    pub(super) fn feed(&self, now_us: u64, sample: &Sample) -> Option<(u64, Transition)> {
+        let wall = clock::wall_seconds();
+        let mut inner = self.inner.lock();
+
+        inner.read_at_us = now_us;
+        let transition = inner.machine.feed(now_us, sample)?;
+        let number = inner.history.add(Entry { wall, transition });
+        Some((number, transition))
+    }
+
+    /// Keeps a reading of the health buffer.
+    pub(super) fn keep(&self, why: Why, buffer: Buffer) {
+        let reading = Reading {
+            at_us: clock::monotonic_us(),
+            wall: clock::wall_seconds(),
+            why,
+            buffer,
+        };
+
+        self.inner.lock().reading = Some(reading);
+    }
+
+    /// The number of readings that were asked for; to be handed to [`served`](Self::served) once one
+    /// was made after this call.
+    pub(super) fn requests(&self) -> u64 {
+        self.requested.load(Acquire)
+    }
+
+    /// Lets those go on who have asked for a reading of the buffer.
+    pub(super) fn served(&self, up_to: u64) {
+        self.served.store(up_to, Release);
+        self.waiters.wake_all();
+    }
+
+    /// Makes the thread read the health buffer now, and waits until it has.
+    ///
+    /// # Errors
+    ///
+    /// - [`ENODEV`] if what was read is all ones, which is kept all the same.
+    /// - [`ETIMEDOUT`] if the thread did not come to it.
+    /// - [`ESHUTDOWN`] if the watch has ended.
+    /// - [`ERESTARTSYS`] if a signal came.
+    pub(super) fn refresh(&self) -> Result {
+        let ticket = self.requested.fetch_add(1, Full).wrapping_add(1);
+        let is_served = || self.served.load(Acquire) >= ticket;
+
+        self.signal.raise(wake::REFRESH);
+        self.waiters
+            .wait_interruptible(Delta::from_millis(REFRESH_MS), || {
+                is_served() || self.signal.stopped()
+            })?;
+
+        if !is_served() {
+            return Err(if self.signal.stopped() {
+                ESHUTDOWN
+            } else {
+                ETIMEDOUT
+            });
+        }
+        match self.inner.lock().reading {
+            Some(reading) if reading.buffer.as_bytes().iter().all(|byte| *byte == 0xff) => {
+                Err(ENODEV)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn interval_ms(&self) -> u32 {
+        self.interval_ms.load(Relaxed)
+    }
+
+    /// Changes the interval of readings, from the next one on.
+    ///
+    /// # Errors
+    ///
+    /// [`ERANGE`] outside of 10 to 10000 ms.
+    pub(super) fn set_interval_ms(&self, interval_ms: u32) -> Result {
+        if !INTERVAL_RANGE_MS.contains(&interval_ms) {
+            return Err(ERANGE);
+        }
+        self.interval_ms.store(interval_ms, Relaxed);
+        self.signal.raise(wake::SETTINGS);
+        Ok(())
+    }
+
+    pub(super) fn threshold(&self) -> u32 {
+        self.inner.lock().machine.threshold
+    }
+
+    /// Changes how many readings in a row without a change make a stall.
+    ///
+    /// # Errors
+    ///
+    /// [`ERANGE`] outside of 1 to 100.
+    pub(super) fn set_threshold(&self, threshold: u32) -> Result {
+        if !THRESHOLD_RANGE.contains(&threshold) {
+            return Err(ERANGE);
+        }
+        self.inner.lock().machine.threshold = threshold;
+        Ok(())
+    }
+
+    pub(super) fn show_state(&self, w: &mut dyn fmt::Write) -> fmt::Result {
+        let (machine, read_at_us, transitions) = {
+            let inner = self.inner.lock();
+            (inner.machine, inner.read_at_us, inner.history.added())
+        };
+        let now_us = clock::monotonic_us();
+
+        render::state(w, &machine, now_us)?;
+        writeln!(w, "interval_ms: {}", self.interval_ms())?;
+        let age_us = now_us.saturating_sub(read_at_us);
+        writeln!(w, "last_tick_age_ms: {}", age_us / 1000)?;
+        writeln!(w, "transitions: {transitions}")?;
+        writeln!(w, "device: {}", self.state.condition())
+    }
+
+    pub(super) fn show_buffer(&self, w: &mut dyn fmt::Write) -> fmt::Result {
+        match self.reading(w)? {
+            Some(buffer) => render::buffer(w, &buffer),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn show_layout(&self, w: &mut dyn fmt::Write) -> fmt::Result {
+        match self.reading(w)? {
+            Some(buffer) => dump::write(w, Buffer::TABLE, Buffer::BAR_OFFSET, buffer.as_bytes()),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn show_history(&self, w: &mut dyn fmt::Write) -> fmt::Result {
+        writeln!(w, "# number at_us date from -> to circumstances: meaning")?;
+        let numbers = self.inner.lock().history.numbers();
+
+        for number in numbers {
+            // Copied out one by one: printing under a spinlock would keep the thread waiting. One
+            // that was overwritten in the meantime is left out.
+            let entry = self.inner.lock().history.get(number);
+            if let Some(Entry { wall, transition }) = entry {
+                render::line(w, number, wall, &transition)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints the health in one line.
+    pub(crate) fn summary(&self, w: &mut dyn fmt::Write) -> fmt::Result {
+        let machine = self.inner.lock().machine;
+
+        write!(
+            w,
+            "health: {} ({}), ",
+            machine.state.name(),
+            machine.state.number()
+        )?;
+        render::sentence(w, &machine.now(clock::monotonic_us()))?;
+        writeln!(w)
+    }
+
+    /// Returns the last reading of the buffer, having printed when and why it was made.
+    fn reading(&self, w: &mut dyn fmt::Write) -> Result<Option<Buffer>, fmt::Error> {
+        let (reading, machine) = {
+            let inner = self.inner.lock();
+            (inner.reading, inner.machine)
+        };
+
+        let Some(reading) = reading else {
+            let why = if machine.state == Verdict::Stalled && machine.trouble.synd == 0 {
+                "firmware cannot answer reads: the health buffer is not read"
+            } else {
+                "no syndrome was seen; write 1 to refresh to read the health buffer all the same"
+            };
+            writeln!(w, "reading: none ({why})")?;
+            return Ok(None);
+        };
+
+        let why = match reading.why {
+            Why::Transition => "a syndrome was seen",
+            Why::Request => "asked for by a write to refresh",
+        };
+        writeln!(w, "reading: {} us ({why})", reading.at_us)?;
+        let age_us = clock::monotonic_us().saturating_sub(reading.at_us);
+        writeln!(w, "reading_age_ms: {}", age_us / 1000)?;
+        w.write_str("reading_date: ")?;
+        crate::kernel_ext::date::write(w, u64::try_from(reading.wall).unwrap_or(0))?;
+        writeln!(w)?;
+        Ok(Some(reading.buffer))
+    }
+}
