@@ -80,6 +80,13 @@ impl ConfigSpace {
         u16::from_le_bytes([byte(offset), byte(offset.saturating_add(1))])
     }
 
+    /// Sets a byte, whatever the masks say.
+    pub fn put(&mut self, offset: usize, value: u8) {
+        if let Some(byte) = self.data.get_mut(offset) {
+            *byte = value;
+        }
+    }
+
     /// Clears bits, whatever the masks say: for bits that read as zero.
     pub fn clear_bits(&mut self, offset: usize, mask: u8) {
         if let Some(byte) = self.data.get_mut(offset) {

@@ -2,6 +2,7 @@
 
 //! The function as a whole: all state under one lock, and the threads that share it.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -69,6 +70,8 @@ pub struct Device {
     pub net: Net,
     /// False while the function answers nothing on the bus.
     pub pci_alive: bool,
+    /// UDP ports known as VXLAN.
+    pub vxlan_ports: BTreeSet<u16>,
     /// Version string that the driver told.
     pub driver_version: String,
 }
@@ -97,6 +100,7 @@ impl Device {
             faults: Faults::default(),
             net: Net::new(&variant),
             pci_alive: true,
+            vxlan_ports: BTreeSet::new(),
             driver_version: String::new(),
             variant,
         }
@@ -116,6 +120,7 @@ impl Device {
         self.pages.reset();
         self.eqs.clear();
         self.objects.clear();
+        self.vxlan_ports.clear();
         self.registers.reset(&self.variant);
         self.net.reset(&self.variant);
         self.driver_version.clear();
@@ -154,6 +159,9 @@ impl Device {
 
     /// Writes an event to a given EQ and raises its interrupt.
     pub fn post_to(&mut self, number: u8, kind: u8, sub_type: u8, data: &[u8]) -> bool {
+        if !pci::bus_master(&self.config) || !self.pci_alive {
+            return false;
+        }
         let Some(eq) = self.eqs.get_mut(number) else {
             return false;
         };

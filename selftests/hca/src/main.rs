@@ -32,6 +32,7 @@ mod pci;
 mod rules;
 mod variants;
 mod vfio;
+mod vpd;
 
 use std::path::Path;
 use std::process::ExitCode;

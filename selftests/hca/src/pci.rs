@@ -6,12 +6,13 @@
 
 use crate::config_space::ConfigSpace;
 use crate::variants::Variant;
+use crate::vpd;
 
 /// Offsets of capabilities that the model itself looks at.
 const EXPRESS: usize = 0x60;
 const DEVICE_CONTROL: usize = EXPRESS + 8;
 const MSIX: usize = 0x9c;
-const VPD: usize = 0x48;
+const VPD: usize = vpd::AT;
 const VENDOR: usize = 0xc0;
 const POWER: usize = 0x40;
 
@@ -57,6 +58,7 @@ pub fn config_space(v: &Variant) -> ConfigSpace {
     }
     c = c
         .capability(VPD, 0x03, MSIX as u8, &[0, 0, 0, 0, 0, 0])
+        .writable(VPD + 2, 2, 0xffff)
         .capability(MSIX, 0x11, VENDOR as u8, &body)
         .capability(VENDOR, 0x09, POWER as u8, &[0x18])
         // Version 3, PME from D3cold.

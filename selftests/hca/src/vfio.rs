@@ -17,6 +17,7 @@ use crate::config_space;
 use crate::device::Shared;
 use crate::mmio;
 use crate::pci;
+use crate::vpd;
 
 /// The device as QEMU's client sees it.
 pub struct Backend {
@@ -110,7 +111,10 @@ impl ServerBackend for Backend {
         }
         match region {
             VFIO_PCI_CONFIG_REGION_INDEX => {
+                let device = &mut *device;
                 device.config.write(offset, data);
+                let vpd = &device.variant.vpd;
+                vpd::after_write(&mut device.config, offset, data.len(), vpd);
                 if pci::take_flr(&mut device.config) {
                     device.function_reset();
                 }

@@ -18,6 +18,7 @@ use crate::faults::Effect;
 use crate::ifc::fields::{cmd_if_box, cmd_queue_entry};
 use crate::ifc::opcode;
 use crate::log::Record;
+use crate::pci;
 use crate::rules::Rule;
 use entry::{delivery, Entry, Undelivered, INLINE};
 use mailbox::{Chain, DATA};
@@ -182,6 +183,11 @@ fn take(device: &mut Device, slot: u32, address: u64) -> Option<Job> {
     let mut entry = Entry {
         raw: [0; cmd_queue_entry::BYTES],
     };
+    if !pci::bus_master(&device.config) {
+        let text = format!("slot {slot}, but the function is no bus master");
+        device.violation(Rule::Dma, "command doorbell", text);
+        return None;
+    }
     if let Err(fault) = device.memory.read(address, &mut entry.raw) {
         device.violation(Rule::Dma, "command queue", format!("slot {slot}: {fault}"));
         return None;

@@ -12,6 +12,7 @@ mod esw;
 mod general;
 mod objects;
 mod pages;
+mod tunnel;
 mod vport;
 
 use std::collections::HashMap;
@@ -123,6 +124,7 @@ const CHAPTERS: &[&[Spec]] = &[
     crate::access_reg::COMMANDS,
     esw::COMMANDS,
     objects::COMMANDS,
+    tunnel::COMMANDS,
     vport::COMMANDS,
 ];
 

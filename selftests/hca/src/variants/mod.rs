@@ -11,6 +11,7 @@ use std::time::Duration;
 use crate::caps::{Capabilities, TYPES};
 use crate::faults::number;
 use crate::iseg::Defaults;
+use crate::vpd;
 
 /// Facts and capabilities of a card.
 #[derive(Clone)]
@@ -33,6 +34,8 @@ pub struct Variant {
     pub iseg: Defaults,
     pub boot_pages: u32,
     pub init_pages: u32,
+    /// Vital product data.
+    pub vpd: Vec<u8>,
     pub caps: Capabilities,
     /// Capabilities that are lower than on the real card, with the reason.
     pub reduced: Vec<(String, String)>,
@@ -66,6 +69,10 @@ struct Facts {
     node_description: &'static str,
     fw_rev: (u16, u16, u16),
     embedded_cpu: bool,
+    /// Product name, part number and slot in the vital product data.
+    product: &'static str,
+    part_number: &'static str,
+    link_name: &'static str,
 }
 
 /// Size of BAR0 of a physical and of a virtual function.
@@ -88,6 +95,9 @@ const CARDS: &[Facts] = &[
         node_description: "MT4119 ConnectX5 Mellanox Technologies",
         fw_rev: (16, 27, 1016),
         embedded_cpu: false,
+        product: "CX515A - ConnectX-5 QSFP28",
+        part_number: "MCX515A-CCAT",
+        link_name: "PCIeGen3 x16",
     },
     Facts {
         name: "cx6dx",
@@ -103,6 +113,9 @@ const CARDS: &[Facts] = &[
         node_description: "MT4125 ConnectX6Dx Mellanox Technologies",
         fw_rev: (22, 36, 1010),
         embedded_cpu: false,
+        product: "ConnectX-6 Dx EN adapter card",
+        part_number: "MCX623106AN-CDAT",
+        link_name: "PCIeGen4 x16",
     },
     Facts {
         name: "cx7",
@@ -118,6 +131,9 @@ const CARDS: &[Facts] = &[
         node_description: "MT4129 ConnectX7 Mellanox Technologies",
         fw_rev: (28, 40, 1000),
         embedded_cpu: false,
+        product: "NVIDIA ConnectX-7 Ethernet adapter card, 200 GbE , Dual-port QSFP112, PCIe 5.0 x16, Crypto and Secure Boot",
+        part_number: "MCX713106AC-VEAT",
+        link_name: "PCIeGen5 x16",
     },
     Facts {
         name: "cx7vf",
@@ -133,6 +149,9 @@ const CARDS: &[Facts] = &[
         node_description: "MT4129 ConnectX7 Mellanox Technologies",
         fw_rev: (28, 40, 1000),
         embedded_cpu: false,
+        product: "",
+        part_number: "",
+        link_name: "",
     },
     Facts {
         name: "bf2",
@@ -148,6 +167,9 @@ const CARDS: &[Facts] = &[
         node_description: "MT41686 BlueField2 Mellanox Technologies",
         fw_rev: (24, 41, 1000),
         embedded_cpu: true,
+        product: "BlueField-2 DPU 100GbE Dual-Port QSFP56",
+        part_number: "MBF2M516A-CECOT",
+        link_name: "PCIeGen4 x16",
     },
 ];
 
@@ -198,6 +220,11 @@ pub fn load(name: &str) -> Result<Variant, String> {
         },
         boot_pages: if f.vf { 20 } else { 300 },
         init_pages: if f.vf { 150 } else { 1500 },
+        vpd: vpd::contents(f.product, &[
+            ("PN", f.part_number),
+            ("SN", "MT0000X00000"),
+            ("V0", f.link_name),
+        ]),
         caps,
         reduced,
     })
