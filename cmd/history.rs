@@ -55,30 +55,41 @@ pub(super) struct Buffers<'a> {
     pub(super) output: [&'a [u8]; 2],
 }
 
-/// A ring of records with their bytes.
-struct Ring {
+/// A ring of `N` records with up to `ROOM` bytes of input, and of output, each.
+struct Ring<const N: usize, const ROOM: usize> {
     records: KVec<(u64, Record)>,
     bytes: KVVec<u8>,
-    room: usize,
-    capacity: usize,
     /// Number of records ever added; the next one's number.
     added: u64,
 }
 
-impl Ring {
-    fn new(capacity: usize, room: usize) -> Result<Self> {
+impl<const N: usize, const ROOM: usize> Ring<N, ROOM> {
+    fn new() -> Result<Self> {
         Ok(Self {
-            records: KVec::with_capacity(capacity, GFP_KERNEL)?,
-            bytes: KVVec::from_elem(0, capacity * room * 2, GFP_KERNEL)?,
-            room,
-            capacity,
+            records: KVec::with_capacity(N, GFP_KERNEL)?,
+            bytes: KVVec::from_elem(0, N * ROOM * 2, GFP_KERNEL)?,
             added: 0,
         })
     }
 
+    /// Place of record number `number`.
+    fn index(number: u64) -> usize {
+        const { assert!(N > 0) };
+
+        // CAST: The remainder is less than `N`.
+        (number % N as u64) as usize
+    }
+
+    /// The rooms for input and output of the record at `index`.
+    fn room(&mut self, index: usize) -> Option<(&mut [u8], &mut [u8])> {
+        self.bytes
+            .get_mut(index * ROOM * 2..)?
+            .get_mut(..ROOM * 2)?
+            .split_at_mut_checked(ROOM)
+    }
+
     fn add(&mut self, record: &Record, buffers: &Buffers<'_>) {
-        // CAST: The remainder is less than the capacity.
-        let index = (self.added % self.capacity as u64) as usize;
+        let index = Self::index(self.added);
         let numbered = (self.added, *record);
 
         if let Some(place) = self.records.get_mut(index) {
@@ -89,41 +100,32 @@ impl Ring {
         }
         self.added = self.added.wrapping_add(1);
 
-        let at = index * self.room * 2;
-        let bytes = self.bytes.get_mut(at..).unwrap_or_default();
-        let (input, rest) = bytes.split_at_mut(self.room.min(bytes.len()));
-        copy(input, buffers.input);
-        copy(
-            rest.get_mut(..self.room).unwrap_or_default(),
-            buffers.output,
-        );
+        if let Some((input, output)) = self.room(index) {
+            copy(input, buffers.input);
+            copy(output, buffers.output);
+        }
     }
 
     /// Calls `each` for every record, oldest first, with input and output as far as they were kept.
     fn each(&self, mut each: impl FnMut(u64, &Record, &[u8], &[u8]) -> fmt::Result) -> fmt::Result {
-        let oldest = if self.records.len() < self.capacity {
-            0
-        } else {
-            // CAST: The remainder is less than the capacity.
-            (self.added % self.capacity as u64) as usize
-        };
+        let oldest = self.added.saturating_sub(self.records.len() as u64);
 
-        for i in 0..self.records.len() {
-            let index = (oldest + i) % self.capacity;
+        for number in oldest..self.added {
+            let index = Self::index(number);
             let Some((number, record)) = self.records.get(index) else {
                 continue;
             };
-            let at = index * self.room * 2;
             let part = |at: usize, length: usize| {
                 self.bytes
-                    .get(at..at + length.min(self.room))
+                    .get(at..at + length.min(ROOM))
                     .unwrap_or_default()
             };
+            let at = index * ROOM * 2;
             each(
                 *number,
                 record,
                 part(at, record.input_length),
-                part(at + self.room, record.output_length),
+                part(at + ROOM, record.output_length),
             )?;
         }
         Ok(())
@@ -142,17 +144,17 @@ fn copy(to: &mut [u8], from: [&[u8]; 2]) {
 #[pin_data]
 pub(crate) struct History {
     #[pin]
-    commands: Mutex<Ring>,
+    commands: Mutex<Ring<COMMANDS, COMMAND_BYTES>>,
     #[pin]
-    failures: Mutex<Ring>,
+    failures: Mutex<Ring<FAILURES, FAILURE_BYTES>>,
 }
 
 impl History {
     /// Allocates the room for all records.
     pub(super) fn new() -> impl PinInit<Self, Error> {
         try_pin_init!(Self {
-            commands <- new_mutex!(Ring::new(COMMANDS, COMMAND_BYTES)?),
-            failures <- new_mutex!(Ring::new(FAILURES, FAILURE_BYTES)?),
+            commands <- new_mutex!(Ring::new()?),
+            failures <- new_mutex!(Ring::new()?),
         })
     }
 

@@ -9,7 +9,6 @@
 //! Contents are produced in one piece, when a reader starts at offset 0, and kept for the reads
 //! that follow: what a reader sees is one state, not a mix. If the contents do not fit into the
 //! buffer, they are produced again with a larger one, so the callback must not change anything.
-//! A file that goes on while it is read, as `trace_pipe` does, is a [`Stream`].
 //!
 //! C header: [`include/linux/debugfs.h`](srctree/include/linux/debugfs.h)
 
@@ -17,15 +16,10 @@ mod file;
 pub(crate) mod parse;
 mod root;
 mod seq;
-mod stream;
 
-pub(crate) use self::root::Root;
 pub(crate) use self::{
-    seq::Seq,
-    stream::{
-        Stream,
-        Text, //
-    }, //
+    root::Root,
+    seq::Seq, //
 };
 
 use self::file::{
@@ -46,8 +40,8 @@ use kernel::{
 /// A directory with its files; dropping it removes them.
 ///
 /// The drop waits for running callbacks, so it must not happen in one of them, nor under a lock
-/// that one of them takes; readers that wait in a [`Stream`] are woken. Files that are open then
-/// give [`EIO`]. Subdirectories keep their parent: it is removed with the last of them.
+/// that one of them takes. Files that are open then give [`EIO`]. Subdirectories keep their parent:
+/// it is removed with the last of them.
 pub(crate) struct Dir {
     inner: Arc<Inner>,
 }
@@ -60,24 +54,9 @@ struct Inner {
     dentry: *mut bindings::dentry,
     /// Boxed, as debugfs has their addresses; freed after `drop()` has removed the files.
     #[pin]
-    nodes: Mutex<KVec<Entry>>,
+    nodes: Mutex<KVec<KBox<Node>>>,
     /// Keeps the parent directory, which would take this one with it.
     _parent: Option<Arc<Inner>>,
-}
-
-/// What a file of a directory refers to.
-enum Entry {
-    File(KBox<Node>),
-    Stream(KBox<stream::Node>),
-}
-
-impl Entry {
-    fn as_data(&self) -> *mut c_void {
-        match self {
-            Self::File(node) => core::ptr::from_ref::<Node>(node).cast_mut().cast(),
-            Self::Stream(node) => core::ptr::from_ref::<stream::Node>(node).cast_mut().cast(),
-        }
-    }
 }
 
 // SAFETY: debugfs may be used from any thread, and `nodes` are `Send`.
@@ -192,56 +171,36 @@ impl Dir {
         self.add(name, Kind::ReadWrite, Node::new(data, 0, show, write)?)
     }
 
-    /// Makes a file (mode 0400) whose readers wait for more, with `read(2)` and `poll(2)`.
-    pub(crate) fn stream_file<T: Stream>(&self, name: &CStr, data: Arc<T>) -> Result {
-        let entry = Entry::Stream(KBox::new(stream::Node::new(data), GFP_KERNEL)?);
-
-        // SAFETY: The operations of streams want a `stream::Node`.
-        unsafe { self.create(name, 0o400, stream::operations(), entry) }
-    }
-
     fn add(&self, name: &CStr, kind: Kind, node: Node) -> Result {
-        let entry = Entry::File(KBox::new(node, GFP_KERNEL)?);
+        let node = KBox::new(node, GFP_KERNEL)?;
+        let data = core::ptr::from_ref::<Node>(&node)
+            .cast_mut()
+            .cast::<c_void>();
 
-        // SAFETY: The operations of each `Kind` want a `Node`.
-        unsafe { self.create(name, kind.mode(), kind.operations(), entry) }
-    }
-
-    /// Makes a file.
-    ///
-    /// # Safety
-    ///
-    /// The data of `entry` must be what `operations` want: they may use it, by shared reference,
-    /// until the file is removed, except that a release may come later and does not use it.
-    unsafe fn create(
-        &self,
-        name: &CStr,
-        mode: u16,
-        operations: &'static bindings::file_operations,
-        entry: Entry,
-    ) -> Result {
         let mut nodes = self.inner.nodes.lock();
         nodes.reserve(1, GFP_KERNEL)?;
 
         // SAFETY:
         // - `name` is a C string, and `dentry` a directory by the type invariant of `Inner`.
-        // - The data is boxed, so that it does not move when `entry` is pushed to `nodes` below,
-        //   for which there is room. It is freed after the file was removed, in the drop of
-        //   `Inner`. Removal waits for running operations, and debugfs starts no more of them
-        //   afterwards, except for the release of open files.
-        // - The operations are static and owned by this module, which an open file keeps.
-        from_err_ptr(unsafe {
+        // - The operations want a `Node` that does not move and lives until the file is removed:
+        //   it is boxed, pushed to `nodes` below (for which there is room), and freed after the
+        //   file was removed, in the drop of `Inner`. Removal waits for running operations, and
+        //   debugfs starts no more of them afterwards, except for the release of open files, which
+        //   does not look at the node.
+        // - The operations are static and owned by this module.
+        let made = from_err_ptr(unsafe {
             bindings::debugfs_create_file_full(
                 name.as_char_ptr(),
-                mode,
+                kind.mode(),
                 self.inner.dentry,
-                entry.as_data(),
+                data,
                 core::ptr::null(),
-                operations,
+                kind.operations(),
             )
-        })?;
+        });
 
-        nodes.push(entry, GFP_KERNEL)?;
+        made?;
+        nodes.push(node, GFP_KERNEL)?;
         Ok(())
     }
 }
@@ -249,12 +208,6 @@ impl Dir {
 #[pinned_drop]
 impl PinnedDrop for Inner {
     fn drop(self: Pin<&mut Self>) {
-        for entry in self.nodes.lock().iter() {
-            if let Entry::Stream(node) = entry {
-                node.close();
-            }
-        }
-
         // SAFETY: By the type invariant the directory is ours, and it still exists: its parent is
         // kept by `_parent`. Removes the files too and waits for running operations.
         unsafe { bindings::debugfs_remove(self.dentry) };

@@ -20,6 +20,16 @@ pub mod health {
     pub mod render;
 }
 
+#[path = "../../../cmd"]
+pub mod cmd {
+    pub mod slots;
+}
+
+#[path = "../../../eq"]
+pub mod eq {
+    pub mod ring;
+}
+
 #[path = "../../../esw"]
 pub mod esw {
     pub mod diff;
