@@ -47,7 +47,9 @@
 mod cmd;
 mod device;
 mod eq;
+mod esw;
 mod function;
+mod health;
 mod kernel_ext;
 mod objects;
 mod prm;

@@ -246,6 +246,11 @@ impl<'bound> Queue<'bound> {
         self.log.mode.store(mode as u32, Relaxed);
     }
 
+    /// The time that a command may take, in milliseconds.
+    pub(crate) fn timeout_ms(&self) -> u64 {
+        self.log.timeout_ms.load(Relaxed)
+    }
+
     /// Sets the time that a command may take, from the next one on; out-of-range values are clamped.
     pub(crate) fn set_timeout_ms(&self, ms: u64) {
         let ms = ms.clamp(files::MIN_TIMEOUT_MS, files::MAX_TIMEOUT_MS);

@@ -6,6 +6,7 @@ use crate::prm::{
     dump,
     eq::{
         Eqe,
+        EventMask,
         EventType, //
     },
     layout::Layout, //
@@ -50,7 +51,7 @@ pub(crate) struct Subscription<'bound> {
 #[pin_data]
 pub(crate) struct Seen {
     counts: [Atomic<u64>; 256],
-    unclaimed: Atomic<u64>,
+    unexpected: Atomic<u64>,
     #[pin]
     last: Mutex<Last>,
 }
@@ -65,7 +66,7 @@ impl Seen {
     pub(super) fn new() -> impl PinInit<Self, Error> {
         try_pin_init!(Self {
             counts: [const { Atomic::new(0) }; 256],
-            unclaimed: Atomic::new(0),
+            unexpected: Atomic::new(0),
             last <- new_mutex!(Last {
                 events: KVec::with_capacity(KEPT, GFP_KERNEL)?,
                 next: 0,
@@ -73,12 +74,12 @@ impl Seen {
         })
     }
 
-    fn note(&self, eqe: &Eqe, claimed: bool) {
+    fn note(&self, eqe: &Eqe, expected: bool) {
         if let Some(count) = self.counts.get(usize::from(eqe.event_type())) {
             count.fetch_add(1, Relaxed);
         }
-        if !claimed {
-            self.unclaimed.fetch_add(1, Relaxed);
+        if !expected {
+            self.unexpected.fetch_add(1, Relaxed);
         }
         // Completions of commands would push everything else out, and are in the command history.
         if EventType(eqe.event_type()) == EventType::CMD {
@@ -100,7 +101,7 @@ impl Seen {
 
     /// Prints how many events of each type came.
     pub(super) fn show_counts(&self, w: &mut dyn fmt::Write) -> fmt::Result {
-        writeln!(w, "unclaimed: {}", self.unclaimed.load(Relaxed))?;
+        writeln!(w, "unexpected: {}", self.unexpected.load(Relaxed))?;
         for (code, count) in (0u8..).zip(&self.counts) {
             let count = count.load(Relaxed);
             if count > 0 {
@@ -127,28 +128,34 @@ impl Seen {
 /// Brings events to their subscribers.
 pub(crate) struct Dispatcher<'bound> {
     subscriptions: KVec<Subscription<'bound>>,
+    observed: EventMask,
     seen: Arc<Seen>,
 }
 
 impl<'bound> Dispatcher<'bound> {
-    /// Makes a dispatcher for the given wishes.
-    pub(super) fn new(subscriptions: KVec<Subscription<'bound>>, seen: Arc<Seen>) -> Self {
+    /// Makes a dispatcher for the given wishes; events of `observed` are expected besides.
+    pub(super) fn new(
+        subscriptions: KVec<Subscription<'bound>>,
+        observed: EventMask,
+        seen: Arc<Seen>,
+    ) -> Self {
         Self {
             subscriptions,
+            observed,
             seen,
         }
     }
 
     /// Brings an event to all who want to know of it.
     pub(super) fn dispatch(&self, eqe: &Eqe) {
-        let mut claimed = false;
+        let mut expected = self.observed.contains(EventType(eqe.event_type()));
 
         for one in &self.subscriptions {
             if one.event.0 == eqe.event_type() {
-                claimed = true;
+                expected = true;
                 one.subscriber.event(eqe);
             }
         }
-        self.seen.note(eqe, claimed);
+        self.seen.note(eqe, expected);
     }
 }

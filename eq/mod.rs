@@ -97,6 +97,24 @@ pub(crate) struct Events<'bound> {
     seen: Arc<Seen>,
 }
 
+/// Events that are asked for to be shown, whether or not somebody acts on them.
+///
+/// Each is asked for only if the capability says that the device has it.
+fn observed(general: &General) -> EventMask {
+    let optional = [
+        (EventType::PORT_CHANGE, true),
+        (EventType::PORT_MODULE, general.port_module_event()),
+        (EventType::TEMP_WARN, general.temp_warn_event()),
+        (EventType::GENERAL, general.general_notification_event()),
+        (EventType::NIC_VPORT_CHANGE, general.vport_group_manager()),
+    ];
+
+    optional
+        .into_iter()
+        .filter(|(_, has)| *has)
+        .fold(EventMask::EMPTY, |mask, (event, _)| mask.with(event))
+}
+
 /// The interrupt lines, one for each vector that there is.
 struct Lines<'bound> {
     commands: Arc<cmd::Queue<'bound>>,
@@ -180,7 +198,7 @@ impl<'bound> Events<'bound> {
         let seen = Arc::pin_init(Seen::new(), GFP_KERNEL)?;
         let requests = Arc::pin_init(Requests::new(), GFP_KERNEL)?;
 
-        let mut mask = EventMask::EMPTY;
+        let mut mask = observed(general);
         for one in &subscriptions {
             mask = mask.with(one.event);
         }
@@ -198,7 +216,10 @@ impl<'bound> Events<'bound> {
             },
             GFP_KERNEL,
         )?;
-        let dispatcher = Arc::new(Dispatcher::new(subscriptions, seen.clone()), GFP_KERNEL)?;
+        let dispatcher = Arc::new(
+            Dispatcher::new(subscriptions, mask, seen.clone()),
+            GFP_KERNEL,
+        )?;
 
         let lines = Lines::new(commands)?;
         let make = |kind, events| -> Result {

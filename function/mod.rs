@@ -37,6 +37,14 @@ use crate::{
         self,
         Events, //
     },
+    esw::{
+        self,
+        Esw, //
+    },
+    health::{
+        self,
+        Health, //
+    },
     kernel_ext::{
         debugfs::{
             Dir,
@@ -73,6 +81,8 @@ use zerocopy::IntoBytes;
 pub(crate) struct Function<'bound> {
     /// Nobody reads or writes a file any more once these are gone.
     _files: Option<Files>,
+    /// The thread that asks for the functions of the hosts.
+    _esw: Esw<'bound>,
     /// DESTROY_EQ for each queue; commands are polled again after that.
     _events: Events<'bound>,
     /// DEALLOC_UAR.
@@ -81,6 +91,8 @@ pub(crate) struct Function<'bound> {
     _initialized: Initialized<'bound>,
     /// MANAGE_PAGES until firmware has no page left.
     _given_pages: GivenPages<'bound>,
+    /// The watch over firmware's health: until here a firmware that dies ends all waits.
+    _health: Health<'bound>,
     /// DISABLE_HCA.
     _enabled: Enabled<'bound>,
     /// No access to memory from here on; what firmware kept of it is freed.
@@ -119,6 +131,8 @@ impl Drop for CutOff<'_> {
 struct Files {
     _cmd: cmd::Files,
     _eq: eq::Files,
+    _esw: esw::Files,
+    _health: health::Files,
     _caps: Dir,
     _top: Dir,
 }
@@ -164,6 +178,7 @@ impl<'bound> Function<'bound> {
             pages: pages.clone(),
         };
         let enabled = Enabled::new(&commands, embedded_cpu)?;
+        let health = Health::start(scope, &init_segment, &state)?;
         let given_pages = GivenPages(pages.clone());
         let issi = start::set_issi(&commands)?;
         pages.satisfy(QueryPagesMod::BOOT)?;
@@ -189,7 +204,16 @@ impl<'bound> Function<'bound> {
         }
 
         let uar = Arc::new(Uar::new(&commands)?, GFP_KERNEL)?;
-        let events = Events::start(&commands, &uar, &pages, &general, KVec::new())?;
+        let functions = Arc::pin_init(
+            esw::Record::new(&caps, &init_segment.read(), commands.timeout_ms()),
+            GFP_KERNEL,
+        )?;
+        let mut subscriptions = KVec::new();
+        if let Some(subscription) = functions.subscription() {
+            subscriptions.push(subscription, GFP_KERNEL)?;
+        }
+        let events = Events::start(&commands, &uar, &pages, &general, subscriptions)?;
+        let esw = Esw::start(&commands, &functions)?;
 
         let summary = Summary {
             firmware: firmware_version(&init_segment),
@@ -200,6 +224,8 @@ impl<'bound> Function<'bound> {
             caps: caps.clone(),
             pages: pages.accounts().clone(),
             commands: commands.log().clone(),
+            health: health.record().clone(),
+            functions,
         };
         // A driver works without debugfs, though this one has little else to offer.
         let files = Files::new(scope, summary, &caps, &commands, &events)
@@ -216,10 +242,12 @@ impl<'bound> Function<'bound> {
         );
         Ok(Self {
             _files: files,
+            _esw: esw,
             _events: events,
             _uar: uar,
             _initialized: initialized,
             _given_pages: given_pages,
+            _health: health,
             _enabled: enabled,
             _cut_off: cut_off,
             _commands: commands,
@@ -239,6 +267,8 @@ impl Files {
     ) -> Result<Self> {
         let top = Root::subdir(scope.dev().name())?;
 
+        let health = health::Files::new(&top, &summary.health)?;
+        let esw = esw::Files::new(&top, &summary.functions)?;
         top.read_file(c"pages", summary.pages.clone(), |pages, w| {
             Ok(pages.show(w)?)
         })?;
@@ -251,6 +281,8 @@ impl Files {
         Ok(Self {
             _cmd: cmd::Files::new(&top, commands.log())?,
             _eq: eq::Files::new(&top, events)?,
+            _esw: esw,
+            _health: health,
             _caps: caps_dir,
             _top: top,
         })

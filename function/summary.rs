@@ -9,6 +9,8 @@ use crate::{
         pages::Accounts, //
     },
     device::State,
+    esw,
+    health,
     kernel_ext::fmt::kernel_display,
     prm::caps::PortType, //
 };
@@ -42,6 +44,8 @@ pub(super) struct Summary {
     pub(super) caps: Arc<Caps>,
     pub(super) pages: Arc<Accounts>,
     pub(super) commands: Arc<cmd::Log>,
+    pub(super) health: Arc<health::Record>,
+    pub(super) functions: Arc<esw::Record>,
 }
 
 impl Summary {
@@ -72,6 +76,8 @@ impl Summary {
             u8::from(general.eswitch_manager())
         )?;
         self.commands.summary(w)?;
-        writeln!(w, "pages: {} held by firmware", self.pages.held())
+        writeln!(w, "pages: {} held by firmware", self.pages.held())?;
+        self.health.summary(w)?;
+        self.functions.summary(w)
     }
 }

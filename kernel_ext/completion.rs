@@ -59,12 +59,6 @@ impl Completion {
         unsafe { bindings::complete(self.as_raw()) };
     }
 
-    /// Lets all present and future waiters pass; may be called from any context.
-    pub(crate) fn complete_all(&self) {
-        // SAFETY: By the type invariant, the pointer is a valid `struct completion`.
-        unsafe { bindings::complete_all(self.as_raw()) };
-    }
-
     /// Makes the completion incomplete again.
     ///
     /// The caller makes sure that nobody completes it at the same time: such a completion can be
@@ -94,11 +88,5 @@ impl Completion {
 
         // SAFETY: By the type invariant, the pointer is a valid `struct completion`.
         unsafe { bindings::wait_for_completion_timeout(self.as_raw(), jiffies) != 0 }
-    }
-
-    /// Returns whether a waiter would pass without waiting.
-    pub(crate) fn done(&self) -> bool {
-        // SAFETY: By the type invariant, the pointer is a valid `struct completion`.
-        unsafe { bindings::completion_done(self.as_raw()) }
     }
 }

@@ -138,19 +138,6 @@ impl<'bound> Shared<'bound> {
         Ok(())
     }
 
-    /// Sets `length` bytes from `offset` on to 0.
-    ///
-    /// # Errors
-    ///
-    /// [`ERANGE`] if they are not all within the memory; nothing is written then.
-    pub(crate) fn clear(&self, offset: usize, length: usize) -> Result {
-        let to = self.at(offset, length, 1)?;
-
-        // SAFETY: `to` is valid for `length` bytes; `memset()` of C for the reason given above.
-        unsafe { bindings::memset(to.cast(), 0, length) };
-        Ok(())
-    }
-
     /// Reads the byte at `offset`, for instance one with an ownership bit.
     ///
     /// # Errors
@@ -173,33 +160,6 @@ impl<'bound> Shared<'bound> {
 
         // SAFETY: `to` is valid; a volatile access may race with the device.
         unsafe { to.write_volatile(value) };
-        Ok(())
-    }
-
-    /// Reads the big-endian word at `offset`.
-    ///
-    /// # Errors
-    ///
-    /// [`ERANGE`] if it is outside of the memory, [`EINVAL`] if `offset` is no multiple of 4.
-    pub(crate) fn read_be32(&self, offset: usize) -> Result<u32> {
-        let from = self.at(offset, 4, 4)?;
-
-        // SAFETY: `from` is valid for 4 bytes and aligned; a volatile access may race with the
-        // device.
-        Ok(u32::from_be(unsafe { from.cast::<u32>().read_volatile() }))
-    }
-
-    /// Writes the big-endian word at `offset`, for instance a doorbell record.
-    ///
-    /// # Errors
-    ///
-    /// [`ERANGE`] if it is outside of the memory, [`EINVAL`] if `offset` is no multiple of 4.
-    pub(crate) fn write_be32(&self, offset: usize, value: u32) -> Result {
-        let to = self.at(offset, 4, 4)?;
-
-        // SAFETY: `to` is valid for 4 bytes and aligned; a volatile access may race with the
-        // device.
-        unsafe { to.cast::<u32>().write_volatile(value.to_be()) };
         Ok(())
     }
 

@@ -82,7 +82,6 @@ impl<'bound> Vectors<'bound> {
         let vectors: &'bound IrqVectorRegistration<'bound> =
             unsafe { &*Arc::as_ptr(&self.vectors) };
         let request: IrqRequest<'bound> = vectors.index(index)?.into();
-        let irq = request.irq();
 
         let name = CString::try_from_fmt(name)?;
         let text: *const CStr = &*name;
@@ -103,8 +102,7 @@ impl<'bound> Vectors<'bound> {
         }? Error);
 
         Ok(Line {
-            installed: Managed::new(self.scope, installed)?,
-            irq,
+            _installed: Managed::new(self.scope, installed)?,
         })
     }
 }
@@ -114,20 +112,7 @@ impl<'bound> Vectors<'bound> {
 /// When the drop returns, the handler is not running and will not run again. It must not be
 /// dropped by the handler itself.
 pub(crate) struct Line<'bound, H: ThreadedHandler + Send> {
-    installed: Managed<'bound, Installed<'bound, H>>,
-    irq: u32,
-}
-
-impl<H: ThreadedHandler + Send> Line<'_, H> {
-    /// Returns the number of the interrupt, as in `/proc/interrupts`.
-    pub(crate) fn irq(&self) -> u32 {
-        self.irq
-    }
-
-    /// Waits until a handler that is running now has returned.
-    pub(crate) fn synchronize(&self) {
-        self.installed.registration.synchronize();
-    }
+    _installed: Managed<'bound, Installed<'bound, H>>,
 }
 
 /// A registration and what it uses; fields are dropped in the order of their declaration.

@@ -45,12 +45,6 @@ impl<'bound, const MIN: usize> BeBar<'bound, MIN> {
         (&self.bar).size()
     }
 
-    /// Reads the register at the constant `offset`.
-    #[inline(always)]
-    pub(crate) fn read_be32(&self, offset: usize) -> u32 {
-        from_device(self.bar.read32(offset))
-    }
-
     /// Writes the register at the constant `offset`.
     #[inline(always)]
     pub(crate) fn write_be32(&self, offset: usize, value: u32) {
@@ -73,17 +67,6 @@ impl<'bound, const MIN: usize> BeBar<'bound, MIN> {
     /// [`EINVAL`] if the offset is not a multiple of 4 or not within the BAR.
     pub(crate) fn try_write_be32(&self, offset: usize, value: u32) -> Result {
         self.bar.try_write32(to_device(value), offset)
-    }
-
-    /// Writes the two registers at `offset`, the upper half of the value first, in one access.
-    ///
-    /// # Errors
-    ///
-    /// [`EINVAL`] if the offset is not a multiple of 8 or not within the BAR.
-    #[cfg(CONFIG_64BIT)]
-    pub(crate) fn try_write_be64(&self, offset: usize, value: u64) -> Result {
-        // The BAR's accessors turn the value into little-endian bytes, so hand it over swapped.
-        self.bar.try_write64(value.swap_bytes(), offset)
     }
 }
 

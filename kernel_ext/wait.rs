@@ -101,22 +101,6 @@ impl WaitQueue {
         self.wait(bindings::TASK_INTERRUPTIBLE, timeout, condition)
     }
 
-    /// Registers a `poll(2)` of `file` that is running, to be woken with the others.
-    ///
-    /// # Safety
-    ///
-    /// - `file` and `table` must be those that an operation `poll` got, which is still running.
-    /// - This queue must live until the release of `file`.
-    pub(super) unsafe fn register_poll(
-        &self,
-        file: *mut bindings::file,
-        table: *mut bindings::poll_table,
-    ) {
-        // SAFETY: By the safety requirements, and the type invariant. The queue's entry is taken
-        // out before the release of the file.
-        unsafe { bindings::poll_wait(file, self.inner.get(), table) };
-    }
-
     fn wait(
         &self,
         state: u32,
