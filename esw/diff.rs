@@ -2,18 +2,11 @@
 
 //! What changed from one snapshot to the next.
 
-use core::{
-    fmt,
-    iter::{
-        once,
-        repeat, //
-    }, //
-};
+use core::fmt;
 
 use super::snapshot::{
-    runs,
-    set_bits,
     Function,
+    Runs,
     Snapshot, //
 };
 use crate::prm::esw::{
@@ -196,23 +189,17 @@ fn compare_sfs(
     if new.is_v1() || old.is_some_and(Snapshot::is_v1) {
         return;
     }
-    let longest = old
+    let before = |index| old.map_or(0, |old| old.sf_word(index));
+    let now = |index| new.sf_word(index);
+    let count = old
         .map_or(0, |old| old.sf_words().count())
         .max(new.sf_words().count());
-    let before = || {
-        old.into_iter()
-            .flat_map(|old| old.sf_words())
-            .chain(repeat(0))
-    };
-    let now = || new.sf_words().chain(repeat(0));
 
-    let enabled = now().zip(before()).map(|(now, before)| now & !before);
-    for run in runs(set_bits(enabled.take(longest))) {
+    for run in Runs::new(count, |index| now(index) & !before(index)) {
         let (first, last) = run.into_inner();
         each(Subject::Switch, Change::SfsOn { first, last });
     }
-    let disabled = now().zip(before()).map(|(now, before)| before & !now);
-    for run in runs(set_bits(disabled.take(longest))) {
+    for run in Runs::new(count, |index| before(index) & !now(index)) {
         let (first, last) = run.into_inner();
         each(Subject::Switch, Change::SfsOff { first, last });
     }
@@ -258,7 +245,7 @@ impl fmt::Display for Change {
             }
             Change::VhcaId { from, to } => {
                 f.write_str("vhca_id ")?;
-                for (text, id) in once(("", from)).chain(once((" -> ", to))) {
+                for (text, id) in [("", from), (" -> ", to)] {
                     f.write_str(text)?;
                     match id {
                         Some(id) => write!(f, "{id:#06x}")?,

@@ -20,6 +20,7 @@ use crate::prm::{
         PfType,
         QueryEswFunctionsMod,
         QueryEswFunctionsOut,
+        SfEnable,
         VhcaState, //
     },
     layout::Layout, //
@@ -183,20 +184,33 @@ impl<'a> Snapshot<'a> {
 
     /// The words of the list of enabled SFs; V1 has none.
     pub fn sf_words(&self) -> impl Iterator<Item = u64> + 'a {
-        let list = if self.is_v1() {
-            &[]
-        } else {
-            self.output
-                .get(QueryEswFunctionsOut::SF_ENABLE..)
-                .unwrap_or_default()
-        };
+        self.sf_list()
+            .chunks_exact(SfEnable::TABLE.size)
+            .map(|word| bits::get(word, 0, 63, 0))
+    }
 
-        list.chunks_exact(8).map(|word| bits::get(word, 0, 63, 0))
+    /// A word of the list of enabled SFs; 0 behind its end.
+    pub fn sf_word(&self, index: usize) -> u64 {
+        self.sf_list()
+            .chunks_exact(SfEnable::TABLE.size)
+            .nth(index)
+            .map_or(0, |word| bits::get(word, 0, 63, 0))
     }
 
     /// The enabled SFs as runs of indexes, in ascending order; see the [module](self).
-    pub fn sfs(&self) -> Runs<impl Iterator<Item = u32> + 'a> {
-        runs(set_bits(self.sf_words()))
+    pub fn sfs(&self) -> Runs<impl Fn(usize) -> u64 + 'a> {
+        let this = *self;
+
+        Runs::new(self.sf_words().count(), move |index| this.sf_word(index))
+    }
+
+    fn sf_list(&self) -> &'a [u8] {
+        if self.is_v1() {
+            return &[];
+        }
+        self.output
+            .get(QueryEswFunctionsOut::SF_ENABLE..)
+            .unwrap_or_default()
     }
 }
 
@@ -208,47 +222,49 @@ fn read<L: Layout>(bytes: &[u8]) -> L {
     L::read_from_prefix(bytes).map_or_else(|_| L::new_zeroed(), |(value, _)| value)
 }
 
-/// The numbers of the bits that are set, in ascending order.
-pub fn set_bits(words: impl Iterator<Item = u64>) -> impl Iterator<Item = u32> {
-    words
-        .zip((0u32..).step_by(64))
-        .filter(|(word, _)| *word != 0)
-        .flat_map(|(word, first)| {
-            (0..u64::BITS)
-                .filter(move |bit| word & bits::single(*bit) != 0)
-                .map(move |bit| first.saturating_add(bit))
-        })
+/// The bits that are set in a list of words, as runs of neighbours, in ascending order.
+///
+/// Bit `i` of the list is bit `i` modulo 64 of word `i` / 64.
+pub struct Runs<F> {
+    word: F,
+    next: u32,
+    end: u32,
 }
 
-/// Joins neighbours of an ascending sequence into runs.
-pub fn runs<I: Iterator<Item = u32>>(numbers: I) -> Runs<I> {
-    Runs {
-        numbers,
-        first: None,
+impl<F: Fn(usize) -> u64> Runs<F> {
+    /// Looks at `count` words.
+    pub fn new(count: usize, word: F) -> Self {
+        Self {
+            word,
+            next: 0,
+            end: u32::try_from(count)
+                .unwrap_or(u32::MAX)
+                .saturating_mul(u64::BITS),
+        }
+    }
+
+    fn is_set(&self, bit: u32) -> bool {
+        // CAST: An index of 32 bits fits.
+        let word = (self.word)((bit / u64::BITS) as usize);
+
+        word & bits::single(bit) != 0
     }
 }
 
-/// Iterator over the runs of an ascending sequence.
-pub struct Runs<I> {
-    numbers: I,
-    /// The first number of the next run, if it was seen already.
-    first: Option<u32>,
-}
-
-impl<I: Iterator<Item = u32>> Iterator for Runs<I> {
+impl<F: Fn(usize) -> u64> Iterator for Runs<F> {
     type Item = RangeInclusive<u32>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let first = self.first.take().or_else(|| self.numbers.next())?;
-        let mut last = first;
+        let first = (self.next..self.end).find(|bit| self.is_set(*bit));
+        let Some(first) = first else {
+            self.next = self.end;
+            return None;
+        };
+        let behind = (first..self.end)
+            .find(|bit| !self.is_set(*bit))
+            .unwrap_or(self.end);
 
-        for number in self.numbers.by_ref() {
-            if Some(number) != last.checked_add(1) {
-                self.first = Some(number);
-                break;
-            }
-            last = number;
-        }
-        Some(first..=last)
+        self.next = behind;
+        Some(first..=behind.saturating_sub(1))
     }
 }

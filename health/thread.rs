@@ -191,9 +191,12 @@ impl<'bound> Watch<'bound> {
                 format_args!("{sentence}")
             );
         }
-        if let Some(buffer) = buffer {
-            let brief = Brief(buffer);
-            dev_err!(dev, "health buffer: {}\n", format_args!("{brief}"));
+        if let Some(brief) = buffer.map(Brief) {
+            if severity <= Severity::ERROR {
+                dev_err!(dev, "health buffer: {}\n", format_args!("{brief}"));
+            } else {
+                dev_warn!(dev, "health buffer: {}\n", format_args!("{brief}"));
+            }
         }
         if suppressed > 0 {
             dev_warn!(

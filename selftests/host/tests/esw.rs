@@ -4,7 +4,7 @@
 
 use mlx5_prm_host::esw::diff::{compare, Change, Subject};
 use mlx5_prm_host::esw::render::{self, Entry};
-use mlx5_prm_host::esw::snapshot::{runs, set_bits, Function, Snapshot};
+use mlx5_prm_host::esw::snapshot::{Function, Runs, Snapshot};
 use mlx5_prm_host::esw::support::Facts;
 use mlx5_prm_host::prm::bits::Bits;
 use mlx5_prm_host::prm::caps::{Eswitch, General};
@@ -467,11 +467,13 @@ fn output_lengths() {
 
 #[test]
 fn runs_join_neighbours() {
-    let list = |numbers: &[u32]| runs(numbers.iter().copied()).collect::<Vec<_>>();
+    let list = |words: &[u64]| Runs::new(words.len(), |i| words[i]).collect::<Vec<_>>();
     assert_eq!(list(&[]), []);
-    assert_eq!(list(&[3]), [3..=3]);
-    assert_eq!(list(&[0, 1, 2, 4, 6, 7]), [0..=2, 4..=4, 6..=7]);
-    assert_eq!(list(&[u32::MAX - 1, u32::MAX]), [u32::MAX - 1..=u32::MAX]);
+    assert_eq!(list(&[0, 0]), []);
+    assert_eq!(list(&[8]), [3..=3]);
+    assert_eq!(list(&[0b1101_0111]), [0..=2, 4..=4, 6..=7]);
+    assert_eq!(list(&[1 << 63, 1, u64::MAX]), [63..=64, 128..=191]);
+    assert_eq!(list(&[u64::MAX; 3]), [0..=191]);
 }
 
 proptest! {
@@ -501,7 +503,11 @@ proptest! {
         if !v1_first {
             prop_assert_eq!(count, 0);
         }
-        let indexes: Vec<u32> = set_bits(a.sf_words()).collect();
+        let indexes: Vec<u32> = a
+            .sf_words()
+            .enumerate()
+            .flat_map(|(i, word)| (0..64).filter(move |bit| word >> bit & 1 != 0).map(move |bit| i as u32 * 64 + bit))
+            .collect();
         let from_runs: Vec<u32> = a.sfs().flatten().collect();
         prop_assert_eq!(indexes, from_runs);
     }

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! What is known of the e-switch functions, for debugfs and the summary; outlives the function.
+
+use super::{
+    diff::compare,
+    render::{
+        self,
+        Entry, //
+    },
+    snapshot::Snapshot,
+    support::Facts, //
+};
+use crate::{
+    cmd::{
+        self,
+        caps::Caps, //
+    },
+    eq::{
+        Subscriber,
+        Subscription, //
+    },
+    kernel_ext::{
+        clock,
+        ring::Ring,
+        signal::Signal,
+        wait::WaitQueue, //
+    },
+    prm::{
+        eq::{
+            Eqe,
+            EventType, //
+        },
+        esw::QueryEswFunctionsMod,
+        iseg, //
+    },
+};
+use core::{
+    fmt,
+    mem,
+    ops::Range, //
+};
+use kernel::{
+    new_mutex,
+    prelude::*,
+    sync::{
+        atomic::{
+            Acquire,
+            Atomic,
+            Full,
+            Relaxed,
+            Release, //
+        },
+        Arc,
+        Mutex, //
+    },
+    time::Delta, //
+};
+
+/// Changes that are kept.
+const KEPT: usize = 256;
+
+/// How long a query that was asked for may take beyond the time-out of its command, in milliseconds:
+/// one that is under way already may have to end first.
+const REFRESH_MS: i64 = 5_000;
+
+/// Bits of [`Record::signal`].
+pub(super) mod wake {
+    /// An event has come.
+    pub(in super::super) const EVENT: u32 = 1 << 0;
+    /// Somebody has asked for a query.
+    pub(in super::super) const REFRESH: u32 = 1 << 1;
+}
+
+/// When something was asked, and how many events had come by then.
+#[derive(Clone, Copy)]
+pub(super) struct When {
+    at_us: u64,
+    wall: i64,
+    events: u64,
+}
+
+/// An output as the device gave it.
+struct Taken {
+    when: When,
+    output: KVec<u8>,
+}
+
+/// A query that failed.
+struct Failure {
+    when: When,
+    error: cmd::Error,
+}
+
+struct Inner {
+    current: Option<Taken>,
+    /// Room for the next output.
+    spare: KVec<u8>,
+    queries: u64,
+    failures: u64,
+    /// The last query, if it failed.
+    failure: Option<Failure>,
+    history: Ring<Entry, KVec<Entry>>,
+}
+
+/// The e-switch functions, as far as they are known.
+#[pin_data]
+pub(crate) struct Record {
+    facts: Facts,
+    /// Longest time that a write to `refresh` waits.
+    patience: Delta,
+    /// Wakes the thread, by the bits of [`wake`].
+    #[pin]
+    signal: Signal,
+    events: Atomic<u64>,
+    /// Queries that were asked for, and up to which of them that was done.
+    requested: Atomic<u64>,
+    served: Atomic<u64>,
+    #[pin]
+    waiters: WaitQueue,
+    #[pin]
+    inner: Mutex<Inner>,
+}
+
+impl Record {
+    /// Looks whether the function has the command, and makes room for what it will say.
+    ///
+    /// `command_timeout_ms` is the time that a command may take.
+    pub(crate) fn new(
+        caps: &Caps,
+        state: &iseg::State,
+        command_timeout_ms: u64,
+    ) -> impl PinInit<Self, Error> {
+        let facts = Facts::of(&caps.general(), caps.eswitch().as_ref(), state);
+        let length = if facts.supported() {
+            facts.output_length()
+        } else {
+            0
+        };
+        let patience = i64::try_from(command_timeout_ms)
+            .unwrap_or(i64::MAX)
+            .saturating_mul(2)
+            .saturating_add(REFRESH_MS);
+
+        try_pin_init!(Self {
+            facts,
+            patience: Delta::from_millis(patience),
+            signal <- Signal::new(),
+            events: Atomic::new(0),
+            requested: Atomic::new(0),
+            served: Atomic::new(0),
+            waiters <- WaitQueue::new(),
+            inner <- new_mutex!(Inner {
+                current: None,
+                spare: KVec::from_elem(0, length, GFP_KERNEL)?,
+                queries: 0,
+                failures: 0,
+                failure: None,
+                history: Ring::new(KVec::from_elem(Entry::EMPTY, KEPT, GFP_KERNEL)?),
+            }),
+        })
+    }
+
+    /// Whether the function has the command and its event.
+    pub(crate) fn supported(&self) -> bool {
+        self.facts.supported()
+    }
+
+    /// The event to be told of, if the function has it.
+    pub(crate) fn subscription(self: &Arc<Self>) -> Option<Subscription<'static>> {
+        self.supported().then(|| Subscription {
+            event: EventType::ESW_FUNCTIONS_CHANGED,
+            subscriber: self.clone(),
+        })
+    }
+
+    pub(super) fn signal(&self) -> &Signal {
+        &self.signal
+    }
+
+    pub(super) fn op_mod(&self) -> QueryEswFunctionsMod {
+        self.facts.op_mod()
+    }
+
+    /// What a query that begins now will cover.
+    pub(super) fn now(&self) -> When {
+        When {
+            at_us: clock::monotonic_us(),
+            wall: clock::wall_seconds(),
+            events: self.events.load(Acquire),
+        }
+    }
+
+    /// Room for an output; zeros of the length to ask for.
+    ///
+    /// # Errors
+    ///
+    /// [`ENOMEM`] without memory, after a query that kept its room.
+    pub(super) fn room(&self) -> Result<KVec<u8>> {
+        let mut room = mem::take(&mut self.inner.lock().spare);
+        let length = self.facts.output_length();
+
+        if room.len() != length {
+            room = KVec::from_elem(0, length, GFP_KERNEL)?;
+        }
+        room.fill(0);
+        Ok(room)
+    }
+
+    /// Keeps an output; returns the numbers of the history's new entries.
+    pub(super) fn keep(&self, when: When, output: KVec<u8>) -> Range<u64> {
+        let mut inner = self.inner.lock();
+        let inner = &mut *inner;
+        let before = inner.history.added();
+
+        inner.queries = inner.queries.saturating_add(1);
+        inner.failure = None;
+
+        let old = inner.current.take();
+        let view = old
+            .as_ref()
+            .map(|taken| Snapshot::new(self.op_mod(), &taken.output));
+        let history = &mut inner.history;
+        compare(
+            view.as_ref(),
+            &Snapshot::new(self.op_mod(), &output),
+            &mut |subject, change| {
+                history.add(Entry {
+                    at_us: when.at_us,
+                    wall: when.wall,
+                    events: when.events,
+                    subject,
+                    change,
+                });
+            },
+        );
+
+        inner.current = Some(Taken { when, output });
+        if let Some(old) = old {
+            inner.spare = old.output;
+        }
+        before..inner.history.added()
+    }
+
+    /// Keeps a failure; the snapshot before stays.
+    pub(super) fn fail(&self, when: When, error: cmd::Error, room: KVec<u8>) {
+        let mut inner = self.inner.lock();
+
+        inner.queries = inner.queries.saturating_add(1);
+        inner.failures = inner.failures.saturating_add(1);
+        inner.failure = Some(Failure { when, error });
+        inner.spare = room;
+    }
+
+    /// An entry of the history.
+    pub(super) fn entry(&self, number: u64) -> Option<Entry> {
+        self.inner.lock().history.get(number)
+    }
+
+    /// The number of queries that were asked for; to be handed to [`served`](Self::served) once one
+    /// was made after this call.
+    pub(super) fn requests(&self) -> u64 {
+        self.requested.load(Acquire)
+    }
+
+    /// Lets those go on who have asked for a query.
+    pub(super) fn served(&self, up_to: u64) {
+        self.served.store(up_to, Release);
+        self.waiters.wake_all();
+    }
+
+    /// Makes the thread ask now, and waits until it has.
+    ///
+    /// # Errors
+    ///
+    /// - [`EOPNOTSUPP`] if the function does not have the command.
+    /// - That of the command, if it failed.
+    /// - [`ETIMEDOUT`] if the thread did not come to it.
+    /// - [`ESHUTDOWN`] if the thread has ended.
+    /// - [`ERESTARTSYS`] if a signal came.
+    pub(super) fn refresh(&self) -> Result {
+        if !self.supported() {
+            return Err(EOPNOTSUPP);
+        }
+        let ticket = self.requested.fetch_add(1, Full).wrapping_add(1);
+        let is_served = || self.served.load(Acquire) >= ticket;
+
+        self.signal.raise(wake::REFRESH);
+        self.waiters
+            .wait_interruptible(self.patience, || is_served() || self.signal.stopped())?;
+
+        if !is_served() {
+            return Err(if self.signal.stopped() {
+                ESHUTDOWN
+            } else {
+                ETIMEDOUT
+            });
+        }
+        match &self.inner.lock().failure {
+            Some(failure) => Err(failure.error.into()),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn show_support(&self, w: &mut dyn fmt::Write) -> fmt::Result {
+        self.facts.write(w)
+    }
+
+    pub(super) fn show_functions(&self, w: &mut dyn fmt::Write) -> fmt::Result {
+        if !self.check_support(w)? {
+            return Ok(());
+        }
+        let events = self.events.load(Relaxed);
+        let inner = self.inner.lock();
+
+        writeln!(w, "events: {events}")?;
+        writeln!(w, "queries: {}", inner.queries)?;
+        writeln!(w, "queries_failed: {}", inner.failures)?;
+        match &inner.failure {
+            Some(Failure { when, error }) => {
+                writeln!(w, "last_query: {error}")?;
+                writeln!(w, "last_query_age_ms: {}", when.age_ms())?;
+            }
+            None if inner.queries > 0 => writeln!(w, "last_query: ok")?,
+            None => writeln!(w, "last_query: none yet")?,
+        }
+        match &inner.current {
+            Some(Taken { when, output }) => {
+                when.write(w, events)?;
+                render::snapshot(w, &Snapshot::new(self.op_mod(), output))
+            }
+            None => writeln!(w, "snapshot: none"),
+        }
+    }
+
+    pub(super) fn show_layout(&self, w: &mut dyn fmt::Write) -> fmt::Result {
+        if !self.check_support(w)? {
+            return Ok(());
+        }
+        let events = self.events.load(Relaxed);
+
+        match &self.inner.lock().current {
+            Some(Taken { when, output }) => {
+                when.write(w, events)?;
+                render::layout(w, &Snapshot::new(self.op_mod(), output))
+            }
+            None => writeln!(w, "snapshot: none"),
+        }
+    }
+
+    pub(super) fn show_history(&self, w: &mut dyn fmt::Write) -> fmt::Result {
+        writeln!(w, "# number at_us date events: change")?;
+        let inner = self.inner.lock();
+
+        for number in inner.history.numbers() {
+            if let Some(entry) = inner.history.get(number) {
+                render::line(w, number, &entry)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints the hosts in one line.
+    pub(crate) fn summary(&self, w: &mut dyn fmt::Write) -> fmt::Result {
+        w.write_str("esw: ")?;
+        if !self.supported() {
+            w.write_str("not supported: ")?;
+            self.facts.write_reason(w)?;
+            return writeln!(w);
+        }
+
+        let events = self.events.load(Relaxed);
+        let inner = self.inner.lock();
+        match &inner.current {
+            Some(Taken { when, output }) => {
+                render::brief(w, &Snapshot::new(self.op_mod(), output))?;
+                write!(w, " ({} events since)", events.saturating_sub(when.events))?;
+            }
+            None => w.write_str("no snapshot")?,
+        }
+        if inner.failure.is_some() {
+            w.write_str(", last query failed")?;
+        }
+        writeln!(w)
+    }
+
+    /// Prints why there is nothing, if so; returns whether there is something.
+    fn check_support(&self, w: &mut dyn fmt::Write) -> Result<bool, fmt::Error> {
+        if !self.supported() {
+            w.write_str("not supported: ")?;
+            self.facts.write_reason(w)?;
+            writeln!(w)?;
+        }
+        Ok(self.supported())
+    }
+}
+
+/// Takes the event: counts it and wakes the thread, which asks.
+impl Subscriber for Record {
+    fn event(&self, _: &Eqe) {
+        self.events.fetch_add(1, Release);
+        self.signal.raise(wake::EVENT);
+    }
+}
+
+impl When {
+    fn age_ms(&self) -> u64 {
+        clock::monotonic_us().saturating_sub(self.at_us) / 1000
+    }
+
+    /// Prints how old a snapshot is, and what it may have missed of all `events`.
+    fn write(&self, w: &mut dyn fmt::Write, events: u64) -> fmt::Result {
+        writeln!(w, "snapshot: {} us", self.at_us)?;
+        writeln!(w, "snapshot_age_ms: {}", self.age_ms())?;
+        writeln!(w, "events_before: {}", self.events)?;
+        writeln!(w, "events_since: {}", events.saturating_sub(self.events))
+    }
+}
