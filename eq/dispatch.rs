@@ -102,7 +102,7 @@ impl Seen {
     /// Prints how many events of each type came.
     pub(super) fn show_counts(&self, w: &mut dyn fmt::Write) -> fmt::Result {
         writeln!(w, "unexpected: {}", self.unexpected.load(Relaxed))?;
-        for (code, count) in (0u8..).zip(&self.counts) {
+        for (code, count) in (0..=u8::MAX).zip(&self.counts) {
             let count = count.load(Relaxed);
             if count > 0 {
                 let name = EventType(code).name().unwrap_or("unknown");
