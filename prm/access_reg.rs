@@ -33,6 +33,12 @@ layout! {
         0x00 [31:31] he: RW, "0: little-endian; 1: big-endian.";
     }
 
+    /// Register NODE_DESC: the node's description.
+    pub struct NodeDescription: plain "", 0x40 {
+        0x00 [64 bytes] node_description: RW, "Text, ended with a zero.",
+            source("struct mlx5_reg_node_desc in mlx5_ib main.c");
+    }
+
     /// Register MCAM: which management registers and features there are.
     pub struct Mcam: plain "mcam_reg", 0x48 {
         0x00 [23:16] feature_group: RW, "Group of features that is asked about.";
@@ -310,4 +316,5 @@ registers! {
     Pcam = PCAM;
     Qcam = QCAM;
     Dtor = DTOR;
+    NodeDescription = NODE_DESC;
 }

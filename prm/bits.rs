@@ -188,7 +188,9 @@ pub fn set(bytes: &mut [u8], offset: usize, hi: u32, lo: u32, value: u64) {
 /// A bit beyond the mask reads as clear.
 pub fn test(mask: &[u8], bit: usize) -> bool {
     match mask.len().checked_sub(bit / 8 + 1) {
-        Some(at) => mask.get(at).is_some_and(|byte| (byte >> (bit % 8)) & 1 != 0),
+        Some(at) => mask
+            .get(at)
+            .is_some_and(|byte| (byte >> (bit % 8)) & 1 != 0),
         None => false,
     }
 }

@@ -31,7 +31,7 @@ macro_rules! tables {
 }
 
 tables! {
-    access_reg: AccessRegIn AccessRegOut HostEndianness Mcam Pcam Qcam McamRegs McamRegs2 McamRegs3
+    access_reg: AccessRegIn AccessRegOut HostEndianness NodeDescription Mcam Pcam Qcam McamRegs McamRegs2 McamRegs3
         McamFeatures PcamRegs PcamFeatures QcamRegs QcamFeatures;
     boot: EnableHcaIn EnableHcaOut DisableHcaIn DisableHcaOut InitHcaIn InitHcaOut TeardownHcaIn
         TeardownHcaOut QueryIssiIn QueryIssiOut SetIssiIn SetIssiOut SetDriverVersionIn

@@ -157,8 +157,8 @@ layout! {
         0x38 [14:14] dcbx: RO, "DCBX by firmware.";
         0x38 [13:13] general_notification_event: RO, "General events (22h).";
         0x38 [10:10] fpga: RO, "There is an FPGA.";
-        0x38 [9:9] rol_s: RO, "Reset on LAN can be set.";
-        0x38 [8:8] rol_g: RO, "Reset on LAN with magic packet.";
+        0x38 [9:9] rol_s: RO, "Reset on LAN with a secured magic packet.";
+        0x38 [8:8] rol_g: RO, "Reset on LAN with a magic packet.";
         0x38 [6:6] wol_s: RO, "Wake on LAN with a secured magic packet.";
         0x38 [5:5] wol_g: RO, "Wake on LAN with a magic packet.";
         0x38 [4:4] wol_a: RO, "Wake on LAN with ARP.";
@@ -254,6 +254,8 @@ layout! {
         0x4c [4:4] lag_master: RO, "The function can be master of a link aggregation.";
         0x4c [3:0] num_lag_ports: RO, "Most ports of a link aggregation.";
 
+        0x50 [31:16] num_of_diagnostic_counters: RO, "Diagnostic counters.",
+            source("mstflint register_access_table.adb (PRM 0.64 draft)");
         0x50 [15:0] max_wqe_sz_sq: RO, "Most bytes of a send WQE.";
 
         0x54 [31:31] icm_mng_function_id_mode: RO, "Page requests name the function's type.";
