@@ -2,9 +2,16 @@
 
 //! What debugfs shows of the command interface.
 
-use crate::kernel_ext::debugfs::{
-    parse,
-    Dir, //
+use crate::{
+    kernel_ext::debugfs::{
+        parse,
+        BoundFile,
+        Dir, //
+    },
+    prm::boot::{
+        Nop,
+        NopIn, //
+    },
 };
 use core::fmt::{
     self,
@@ -20,7 +27,8 @@ use kernel::{
 
 use super::{
     Log,
-    Mode, //
+    Mode,
+    Queue, //
 };
 
 /// Shortest time-out of a command that may be set, in milliseconds.
@@ -29,21 +37,25 @@ pub(crate) const MIN_TIMEOUT_MS: u64 = 10;
 /// Longest time-out of a command that may be set, in milliseconds.
 pub(crate) const MAX_TIMEOUT_MS: u64 = 600_000;
 
+/// Most NOPs that one write asks for.
+const MAX_NOPS: u32 = 10_000;
+
 /// The directory `cmd` with its files.
-pub(crate) struct Files {
+pub(crate) struct Files<'bound> {
+    _nop: BoundFile<'bound>,
     _commands: KVec<Dir>,
     _dir: Dir,
 }
 
-impl Files {
+impl<'bound> Files<'bound> {
     /// Makes the directory under `parent`.
     ///
     /// # Errors
     ///
     /// Those of debugfs; [`ENOMEM`] without memory.
-    pub(crate) fn new(parent: &Dir, log: &Arc<Log>) -> Result<Self> {
+    pub(crate) fn new(parent: &Dir, queue: &Arc<Queue<'bound>>) -> Result<Self> {
         let dir = parent.subdir(c"cmd")?;
-        let log = || log.clone();
+        let log = || queue.log().clone();
 
         dir.read_file(c"state", log(), |log, w| Ok(log.show(w)?))?;
         dir.read_file(c"outstanding", log(), |log, w| {
@@ -71,9 +83,27 @@ impl Files {
             },
         )?;
 
+        let nop = BoundFile::new(
+            queue.scope(),
+            &dir,
+            c"nop",
+            queue.clone(),
+            |queue, bytes| {
+                let count = parse::u32(bytes)?;
+                if !(1..=MAX_NOPS).contains(&count) {
+                    return Err(ERANGE);
+                }
+                for _ in 0..count {
+                    queue.exec::<Nop>(0, NopIn::new())?;
+                }
+                Ok(())
+            },
+        )?;
+
         let mut commands = KVec::new();
         log().counters.files(&dir, &mut commands)?;
         Ok(Self {
+            _nop: nop,
             _commands: commands,
             _dir: dir,
         })

@@ -80,7 +80,7 @@ use zerocopy::IntoBytes;
 /// So this is the one place that says what stops when.
 pub(crate) struct Function<'bound> {
     /// Nobody reads or writes a file any more once these are gone.
-    _files: Option<Files>,
+    _files: Option<Files<'bound>>,
     /// The thread that asks for the functions of the hosts.
     _esw: Esw<'bound>,
     /// DESTROY_EQ for each queue; commands are polled again after that.
@@ -128,8 +128,8 @@ impl Drop for CutOff<'_> {
 }
 
 /// The function's directory in debugfs, with one directory a chapter.
-struct Files {
-    _cmd: cmd::Files,
+struct Files<'bound> {
+    _cmd: cmd::Files<'bound>,
     _eq: eq::Files,
     _esw: esw::Files,
     _health: health::Files,
@@ -257,12 +257,12 @@ impl<'bound> Function<'bound> {
     }
 }
 
-impl Files {
+impl<'bound> Files<'bound> {
     fn new(
-        scope: Scope<'_>,
+        scope: Scope<'bound>,
         summary: Summary,
         caps: &Arc<Caps>,
-        commands: &cmd::Queue<'_>,
+        commands: &Arc<cmd::Queue<'bound>>,
         events: &Events<'_>,
     ) -> Result<Self> {
         let top = Root::subdir(scope.dev().name())?;
@@ -279,7 +279,7 @@ impl Files {
         caps.files(&caps_dir)?;
 
         Ok(Self {
-            _cmd: cmd::Files::new(&top, commands.log())?,
+            _cmd: cmd::Files::new(&top, commands)?,
             _eq: eq::Files::new(&top, events)?,
             _esw: esw,
             _health: health,

@@ -12,12 +12,14 @@
 //!
 //! C header: [`include/linux/debugfs.h`](srctree/include/linux/debugfs.h)
 
+mod bound;
 mod file;
 pub(crate) mod parse;
 mod root;
 mod seq;
 
 pub(crate) use self::{
+    bound::BoundFile,
     root::Root,
     seq::Seq, //
 };
@@ -54,7 +56,7 @@ struct Inner {
     dentry: *mut bindings::dentry,
     /// Boxed, as debugfs has their addresses; freed after `drop()` has removed the files.
     #[pin]
-    nodes: Mutex<KVec<KBox<Node>>>,
+    nodes: Mutex<KVec<KBox<Node<'static>>>>,
     /// Keeps the parent directory, which would take this one with it.
     _parent: Option<Arc<Inner>>,
 }
@@ -171,9 +173,9 @@ impl Dir {
         self.add(name, Kind::ReadWrite, Node::new(data, 0, show, write)?)
     }
 
-    fn add(&self, name: &CStr, kind: Kind, node: Node) -> Result {
+    fn add(&self, name: &CStr, kind: Kind, node: Node<'static>) -> Result {
         let node = KBox::new(node, GFP_KERNEL)?;
-        let data = core::ptr::from_ref::<Node>(&node)
+        let data = core::ptr::from_ref::<Node<'_>>(&node)
             .cast_mut()
             .cast::<c_void>();
 

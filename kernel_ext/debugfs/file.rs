@@ -45,18 +45,18 @@ where
 }
 
 /// A file, to which its inode refers.
-pub(super) struct Node {
+pub(super) struct Node<'a> {
     /// The first size of the buffer in bytes; 0 for that of the seq file.
     size: usize,
-    callbacks: KBox<dyn Callbacks>,
+    callbacks: KBox<dyn Callbacks + 'a>,
 }
 
-impl Node {
+impl<'a> Node<'a> {
     pub(super) fn new<T, S, W>(data: Arc<T>, size: usize, show: S, write: W) -> Result<Self>
     where
-        T: Send + Sync + 'static,
-        S: Fn(&T, &mut Seq<'_>) -> Result + Send + Sync + 'static,
-        W: Fn(&T, &[u8]) -> Result + Send + Sync + 'static,
+        T: Send + Sync + 'a,
+        S: Fn(&T, &mut Seq<'_>) -> Result + Send + Sync + 'a,
+        W: Fn(&T, &[u8]) -> Result + Send + Sync + 'a,
     {
         Ok(Self {
             size,
@@ -144,7 +144,7 @@ unsafe extern "C" fn open_seq(inode: *mut bindings::inode, file: *mut bindings::
     // SAFETY: By the safety requirement.
     let data = unsafe { (*inode).i_private };
     // SAFETY: By the safety requirement.
-    let node = unsafe { &*data.cast::<Node>() };
+    let node = unsafe { &*data.cast::<Node<'_>>() };
 
     // SAFETY: `file` is being opened; `show` gets `data` through the seq file.
     unsafe {
@@ -164,7 +164,7 @@ unsafe extern "C" fn open_seq(inode: *mut bindings::inode, file: *mut bindings::
 unsafe extern "C" fn show(raw: *mut bindings::seq_file, _: *mut c_void) -> c_int {
     // SAFETY: `open_seq()` made the node the private data of the seq file, and the running
     // operation keeps it alive.
-    let node = unsafe { &*(*raw).private.cast::<Node>() };
+    let node = unsafe { &*(*raw).private.cast::<Node<'_>>() };
     // SAFETY: The seq file's lock is held during this call.
     let mut seq = unsafe { Seq::from_raw(raw) };
 
@@ -193,7 +193,7 @@ unsafe extern "C" fn write_seq(
     let seq = unsafe { (*file).private_data.cast::<bindings::seq_file>() };
     // SAFETY: `open_seq()` made the node the private data of the seq file, where it stays; the
     // running operation keeps it alive.
-    let node = unsafe { &*(*seq).private.cast::<Node>() };
+    let node = unsafe { &*(*seq).private.cast::<Node<'_>>() };
 
     write(node, buffer, count)
 }
@@ -211,12 +211,12 @@ unsafe extern "C" fn write_plain(
 ) -> isize {
     // SAFETY: `simple_open()` copied the private data of the inode, which is the node, to the file;
     // the running operation keeps it alive.
-    let node = unsafe { &*(*file).private_data.cast::<Node>() };
+    let node = unsafe { &*(*file).private_data.cast::<Node<'_>>() };
 
     write(node, buffer, count)
 }
 
-fn write(node: &Node, buffer: *const c_char, count: usize) -> isize {
+fn write(node: &Node<'_>, buffer: *const c_char, count: usize) -> isize {
     match try_write(node, buffer, count) {
         // CAST: `count` is at most `MAX_WRITE`.
         Ok(()) => count as isize,
@@ -225,7 +225,7 @@ fn write(node: &Node, buffer: *const c_char, count: usize) -> isize {
     }
 }
 
-fn try_write(node: &Node, buffer: *const c_char, count: usize) -> Result {
+fn try_write(node: &Node<'_>, buffer: *const c_char, count: usize) -> Result {
     if count > MAX_WRITE {
         return Err(E2BIG);
     }
