@@ -10,7 +10,11 @@ verbatim = $(foreach name,$(1),$(if $(filter-out undefined,$(origin $(name))),\
 $(call verbatim,CMD APPEND PARAMS)
 export MODEL DRIVER TIMEOUT LOG ALLOW_WARNINGS ALLOW_VIOLATIONS ACCEL QUIET TIERS TESTS
 
-.PHONY: modules modules_install demo check guest shell setup clippy rustfmt rustfmtcheck clean clean-cache help
+# A command ends with make, also if make is killed.
+RUN := exec setpriv --pdeathsig TERM
+
+.PHONY: modules modules_install demo check guest shell setup clippy rustfmt rustfmtcheck
+.PHONY: clean clean-cache help
 .DEFAULT_GOAL := modules
 
 ifdef KDIR
@@ -18,44 +22,45 @@ modules modules_install:
 	$(MAKE) -C $(KDIR) M=$(CURDIR) $@
 else
 modules:
-	@ko=$$(tools/module) && cp "$$ko" mlx5_prm_rs.ko && echo "mlx5_prm_rs.ko is built for the prepared stock kernel"
+	@ko=$$(tools/module) && cp "$$ko" mlx5_prm_rs.ko && \
+		echo "mlx5_prm_rs.ko is built for the prepared stock kernel"
 
 modules_install:
-	@echo "error: say for which kernel: make KDIR=/lib/modules/VERSION/build modules_install" >&2; exit 1
+	@echo "error: say for which kernel: make KDIR=<tree> modules_install" >&2; exit 1
 endif
 
 demo:
-	@MODEL='$(or $(MODEL),bf2)' exec tools/guest 'sh demo.sh'
+	@MODEL='$(or $(MODEL),bf2)' $(RUN) tools/guest 'sh demo.sh'
 
 check:
-	@exec tools/check
+	@$(RUN) tools/check
 
 guest:
-	@exec tools/guest "$$CMD"
+	@$(RUN) tools/guest "$$CMD"
 
 shell:
-	@exec tools/guest --shell
+	@$(RUN) tools/guest --shell
 
 setup:
-	@exec tools/setup $(if $(UPDATE),--update)
+	@$(RUN) tools/setup $(if $(UPDATE),--update)
 
 clippy:
-	@exec tools/module CLIPPY=1 >/dev/null
+	@$(RUN) tools/module CLIPPY=1 >/dev/null
 
 rustfmt:
-	@exec tools/rustfmt
+	@$(RUN) tools/rustfmt
 
 rustfmtcheck:
-	@exec tools/rustfmt --check
+	@$(RUN) tools/rustfmt --check
 
 clean:
-	@exec tools/clean
+	@$(RUN) tools/clean
 ifdef KDIR
 	$(MAKE) -C $(KDIR) M=$(CURDIR) clean
 endif
 
 clean-cache:
-	@exec tools/clean --cache
+	@$(RUN) tools/clean --cache
 
 help:
 	@cat tools/help.txt

@@ -12,7 +12,12 @@ GUEST_MODULES=(mlx5_core)
 module_files() {
 	awk -v name="$1.ko" -F': *' '
 		{ n = split($1, part, "/"); file = part[n]; sub(/\.xz$/, "", file) }
-		file == name { print $1; n = split($2, dep, " "); for (i = 1; i <= n; i++) print dep[i] }
+		file == name {
+			print $1
+			n = split($2, dep, " ")
+			for (i = 1; i <= n; i++)
+				print dep[i]
+		}
 	' "$KERNEL/image/usr/lib/modules/$KREL/modules.dep"
 }
 
@@ -31,7 +36,7 @@ make_base() {
 	for name in "${GUEST_MODULES[@]}"; do
 		for file in $(module_files "$name"); do
 			mkdir -p "$tree/$modules/${file%/*}"
-			in_box xz -dc "/kernel/image/usr/lib/modules/$KREL/$file" >"$tree/$modules/${file%.xz}"
+			in_box xz -dc "/kernel/image/usr/$modules/$file" >"$tree/$modules/${file%.xz}"
 		done
 		test -n "$file"
 	done
@@ -43,17 +48,19 @@ make_base() {
 # Usage: pack TREE ARCHIVE
 pack() {
 	# shellcheck disable=SC2016 # Expanded by the inner shell.
-	in_box sh -c 'cd "$0" && find . -mindepth 1 | sort | cpio -o -H newc -R 0:0 --quiet >"$1"' "$1" "$2"
+	in_box sh -c 'cd "$0" && find . -mindepth 1 | sort | cpio -o -H newc -R 0:0 --quiet >"$1"' \
+		"$1" "$2"
 }
 
 # Sets BASE to the archive. Usage: base_archive
 base_archive() {
 	local name
-	name=guest-$(key_of "$KERNEL" "$BOX" "$(cat "$REPO"/tools/in-guest/* "$REPO/tools/initramfs.sh")")
+	name=guest-$(key_of "$KERNEL" "$BOX" "$(cat "$REPO"/tools/{in-guest/*,initramfs.sh})")
 	if [[ ! -d $CACHE/$name ]]; then
 		lock setup "making the guest's file system"
 		stage "$name" "guest: base file system" make_base
 		unlock
 	fi
+	touch -c "$CACHE/$name"
 	BASE=$CACHE/$name/base.cpio
 }

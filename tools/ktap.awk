@@ -21,7 +21,8 @@ function result(d, ok, text,	name, skip) {
 	seen[d]++
 	if (seen[d + 1] || (d + 1) in plan) {
 		if ((d + 1) in plan && plan[d + 1] != seen[d + 1] && !((d + 1) in skipall)) {
-			fail(name ": planned " plan[d + 1] " tests, reported " seen[d + 1]); bad[d]++
+			fail(name ": planned " plan[d + 1] " tests, reported " seen[d + 1])
+			bad[d]++
 		} else if (!ok && !bad[d + 1]) {
 			fail(name); bad[d]++
 		} else if (bad[d + 1]) {
@@ -47,7 +48,6 @@ function result(d, ok, text,	name, skip) {
 		if ($(i + 1) ~ /^passed/) passed += $i
 		if ($(i + 1) ~ /^ignored/) skipped += $i
 	}
-	cargo = 1
 	next
 }
 /^test .* \.\.\. FAILED/ { fail($2); next }

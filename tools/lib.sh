@@ -25,11 +25,11 @@ CLONE=$CACHE/clones/$(key_of "$REPO")
 
 # make and the compilers cannot cope with blanks and the like in a path: say so at once.
 check_places() {
-	[[ $CACHE == /* ]] || die "the cache folder '$CACHE' must be an absolute path: set XDG_CACHE_HOME"
+	[[ $CACHE == /* ]] || die "the cache folder '$CACHE' is no absolute path: set XDG_CACHE_HOME"
 	local place
 	for place in "$REPO" "$CACHE"; do
 		[[ $place != *[^a-zA-Z0-9/._+@~-]* ]] ||
-			die "the path '$place' has a blank or special character, which kernel builds cannot handle: move it"
+			die "kernel builds cannot handle the blank or special character in '$place': move it"
 	done
 	mkdir -p "$CACHE"/{tmp,log,locks,cargo} "$CLONE"
 	printf '%s\n' "$REPO" >"$CLONE/path"
@@ -91,6 +91,9 @@ stage() {
 	say "  done in $((SECONDS - start)) s"
 }
 
+# Run a command that ends when this process is gone, however it went.
+with_parent() { setpriv --pdeathsig TERM "$@"; }
+
 # Folders can hold read-only directories (packages, cargo): make them writable first.
 remove_tree() {
 	[[ -e $1 ]] || return 0
@@ -100,11 +103,14 @@ remove_tree() {
 
 # Run a command in the tool box. Its system folders are read-only; the repository and the
 # cache are where they are outside; the prepared kernel is at /kernel. Name service and trusted
-# certificates are the host's, since they belong to its network. All its processes end with it, and it with its parent.
-# More bwrap options: BOX_OPTIONS=(...). BOX_EXEC=exec: in place of this shell. Usage: in_box COMMAND [ARGUMENT...]
+# certificates are the host's, since they belong to its network. All its processes end with it,
+# and it with its parent. Usage: in_box COMMAND [ARGUMENT...]
+# BOX_OPTIONS=(...): more for bwrap. BOX_ENV=(NAME...): variables to pass on.
+# BOX_EXEC=exec: in place of this shell, so that it is a child of the shell's parent.
 BOX_OPTIONS=()
 in_box() {
 	local root=$BOX pass=() system=() kernel=() name here=$PWD
+	local certificates=/etc/ssl/certs/ca-certificates.crt
 	for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY TERM CI \
 		CARGO_NET_OFFLINE CARGO_HTTP_CAINFO RUST_BACKTRACE "${BOX_ENV[@]}"; do
 		[[ -z ${!name+x} ]] || pass+=("$name=${!name}")
@@ -118,13 +124,15 @@ in_box() {
 	"$REPO"/* | "$CACHE"/*) ;;
 	*) here=$REPO ;;
 	esac
-	${BOX_EXEC:-} env -i "${pass[@]}" PATH=/usr/sbin:/usr/bin HOME=/tmp LANG=C.UTF-8 CARGO_HOME="$CACHE/cargo" \
-		bwrap \
-		"${system[@]}" --ro-bind "$root/etc" /etc --ro-bind "$root/var/lib/dpkg" /var/lib/dpkg \
-		--perms 1777 --tmpfs /var/tmp --symlink usr/bin /bin --symlink usr/sbin /sbin --symlink usr/lib /lib --symlink usr/lib64 /lib64 \
+	${BOX_EXEC:-} env -i "${pass[@]}" PATH=/usr/sbin:/usr/bin HOME=/tmp LANG=C.UTF-8 \
+		CARGO_HOME="$CACHE/cargo" bwrap "${system[@]}" \
+		--ro-bind "$root/etc" /etc --ro-bind "$root/var/lib/dpkg" /var/lib/dpkg \
+		--symlink usr/bin /bin --symlink usr/sbin /sbin \
+		--symlink usr/lib /lib --symlink usr/lib64 /lib64 \
 		--dev-bind /dev /dev --proc /proc --ro-bind /sys /sys \
-		--perms 1777 --tmpfs /tmp --tmpfs /run --ro-bind-try /etc/resolv.conf /etc/resolv.conf \
-		--ro-bind-try /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt \
+		--perms 1777 --tmpfs /tmp --perms 1777 --tmpfs /var/tmp --tmpfs /run \
+		--ro-bind-try /etc/resolv.conf /etc/resolv.conf \
+		--ro-bind-try "$certificates" "$certificates" \
 		--bind "$CACHE" "$CACHE" --bind "$REPO" "$REPO" "${kernel[@]}" "${BOX_OPTIONS[@]}" \
 		--chdir "$here" --unshare-pid --die-with-parent -- "$@"
 }
