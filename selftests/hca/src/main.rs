@@ -13,10 +13,14 @@ mod config_space;
 mod conformance;
 mod control;
 mod counters;
+#[cfg(test)]
+mod conformance_tests;
 mod device;
 mod eq;
 mod esw;
 mod faults;
+#[cfg(test)]
+mod harness;
 mod health;
 mod ifc;
 mod irq;

@@ -15,7 +15,7 @@ use crate::device::Shared;
 /// Longest request that is read.
 const MAX_LINE: u64 = 1 << 20;
 
-/// Listens and serves clients, one after the other, in a thread of its own.
+/// Listens and serves clients, each in a thread of its own.
 ///
 /// # Errors
 ///
@@ -24,8 +24,9 @@ pub fn serve(path: &Path, shared: Arc<Shared>) -> std::io::Result<()> {
     let listener = UnixListener::bind(path)?;
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
+            let shared = shared.clone();
             // A client that goes away in the middle is no reason to stop.
-            let _ = client(&stream, &shared);
+            std::thread::spawn(move || client(&stream, &shared));
         }
     });
     Ok(())
