@@ -116,8 +116,8 @@ in_box() {
 		[[ -z ${!name+x} ]] || pass+=("$name=${!name}")
 	done
 	# One by one, so that a clone or cache below /usr/src or /var can be mounted too.
-	for name in bin sbin lib lib64 libexec include share; do
-		system+=(--ro-bind "$root/usr/$name" "/usr/$name")
+	for name in "$root"/usr/{bin,sbin,lib,lib64,libexec,include,share,src/*}; do
+		system+=(--ro-bind "$name" "${name#"$root"}")
 	done
 	[[ ! -d ${KERNEL:-} ]] || kernel=(--ro-bind "$KERNEL" /kernel)
 	case $here/ in
