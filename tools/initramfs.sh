@@ -28,7 +28,6 @@ make_base() {
 	cp "$BOX/usr/bin/busybox" "$tree/bin/busybox"
 	install -m 755 "$REPO/tools/in-guest/init" "$tree/init"
 	install -m 755 "$REPO/tools/in-guest/run-tests" "$tree/sbin/run-tests"
-	BOX_OPTIONS=(--bind "$into" "$into")
 	in_box gcc -O2 -Wall -Werror -static -o "$tree/sbin/hca" "$REPO/tools/in-guest/hca.c"
 	# kselftests look for the kernel's helpers beside their own folder.
 	cp "$KERNEL"/src/tools/testing/selftests/kselftest/*.sh "$tree/selftests/kselftest/"

@@ -42,7 +42,7 @@ lock() {
 	exec {fd}>"$CACHE/locks/$1"
 	if ! flock -n "$fd"; then
 		say "waiting: another run is $2"
-		flock "$fd"
+		setpriv --pdeathsig TERM flock "$fd"
 	fi
 	LOCK_FD=$fd
 }
@@ -61,38 +61,53 @@ ticker() {
 # nothing half-made, and the next one resumes with this stage.
 # Usage: stage NAME "what it does" RECIPE [ARGUMENT...]. The caller holds the lock.
 stage() {
-	local name=$1 title=$2 log=$CACHE/log/$1.log start=$SECONDS tmp status watch=
+	local name=$1 start=$SECONDS
+	STAGE_TITLE=$2 STAGE_LOG=$CACHE/log/$1.log
 	shift 2
 	[[ ! -d $CACHE/$name ]] || return 0
-	say "- $title"
+	say "- $STAGE_TITLE"
 	STAGES_DONE=$((${STAGES_DONE:-0} + 1))
-	tmp=$(mktemp -d "$CACHE/tmp/$name.XXXXXX")
-	chmod 755 "$tmp"
+	STAGE_TMP=$(mktemp -d "$CACHE/tmp/$name.XXXXXX")
+	chmod 755 "$STAGE_TMP"
+	exec {STAGE_STDERR}>&2
+	trap stage_failed EXIT
+	STAGE_TICKER=
 	if [[ -t 2 ]]; then
 		ticker &
-		watch=$!
+		STAGE_TICKER=$!
 	fi
-	set +e
-	(set -e; "$@" "$tmp") >"$log" 2>&1 </dev/null
-	status=$?
-	set -e
-	if [[ $watch ]]; then
-		kill "$watch" 2>/dev/null || true
-		wait "$watch" 2>/dev/null || true
-		printf '\r' >&2
-	fi
-	if ((status)); then
-		say "  failed after $((SECONDS - start)) s; the end of $log:"
-		tail -n 25 "$log" | sed 's/^/  | /' >&2
-		remove_tree "$tmp"
-		die "could not finish: $title"
-	fi
-	mv -T "$tmp" "$CACHE/$name"
+	# In this very shell, whose death its children notice; a failure ends it (set -e).
+	"$@" "$STAGE_TMP" >"$STAGE_LOG" 2>&1 </dev/null
+	stop_ticker
+	mv -T "$STAGE_TMP" "$CACHE/$name"
+	trap - EXIT
+	BOX_OPTIONS=()
 	say "  done in $((SECONDS - start)) s"
 }
 
-# Run a command that ends when this process is gone, however it went.
-with_parent() { setpriv --pdeathsig TERM "$@"; }
+stop_ticker() {
+	[[ $STAGE_TICKER ]] || return 0
+	kill "$STAGE_TICKER" 2>/dev/null || true
+	wait "$STAGE_TICKER" 2>/dev/null || true
+	printf '\r' >&"$STAGE_STDERR"
+}
+
+stage_failed() {
+	local status=$?
+	trap - EXIT
+	exec 2>&"$STAGE_STDERR"
+	stop_ticker
+	remove_tree "$STAGE_TMP"
+	# By Ctrl-C or another signal: nobody wants to read the log.
+	((status <= 128)) || exit "$status"
+	say "  failed; the end of $STAGE_LOG:"
+	tail -n 25 "$STAGE_LOG" | sed 's/^/  | /' >&2
+	die "could not finish: $STAGE_TITLE"
+}
+
+# Become a command that ends when the parent is gone, however it went: for elements of a pipeline,
+# which are processes of their own.
+exec_with_parent() { exec setpriv --pdeathsig TERM "$@"; }
 
 # Folders can hold read-only directories (packages, cargo): make them writable first.
 remove_tree() {
@@ -133,7 +148,7 @@ in_box() {
 		--perms 1777 --tmpfs /tmp --perms 1777 --tmpfs /var/tmp --tmpfs /run \
 		--ro-bind-try /etc/resolv.conf /etc/resolv.conf \
 		--ro-bind-try "$certificates" "$certificates" \
-		--bind "$CACHE" "$CACHE" --bind "$REPO" "$REPO" "${kernel[@]}" "${BOX_OPTIONS[@]}" \
-		--chdir "$here" --unshare-pid --die-with-parent -- "$@"
+		--bind "$CACHE" "$CACHE" --bind "$REPO" "$REPO" "${kernel[@]}" \
+		--chdir "$here" "${BOX_OPTIONS[@]}" --unshare-pid --die-with-parent -- "$@"
 }
 BOX_ENV=()
