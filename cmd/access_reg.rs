@@ -24,9 +24,22 @@ pub(crate) fn read<R: Register>(
     argument: u32,
     register: &mut R,
 ) -> Result<(), Error> {
+    try_read(queue, argument, register).inspect_err(|error| queue.report(error))
+}
+
+/// Reads a register that the device may well refuse: a failure is counted, but not logged.
+///
+/// # Errors
+///
+/// As for [`read`].
+pub(super) fn try_read<R: Register>(
+    queue: &Queue<'_>,
+    argument: u32,
+    register: &mut R,
+) -> Result<(), Error> {
     let select = *register;
 
-    queue.exec_with::<AccessReg>(
+    queue.try_exec_with::<AccessReg>(
         AccessRegMod::READ.0,
         input::<R>(argument),
         select.as_bytes(),

@@ -33,6 +33,7 @@ use kernel::{
 use zerocopy::FromBytes;
 
 use super::{
+    registers::Registers,
     Error,
     Queue, //
 };
@@ -61,6 +62,7 @@ pub(crate) struct Caps {
     general_2: Option<Page>,
     atomic: Option<Page>,
     eswitch: Option<Page>,
+    registers: Arc<Registers>,
 }
 
 /// A view of a page as its layout.
@@ -81,10 +83,14 @@ impl Caps {
         let general = Page::query(queue, CapType::GENERAL)?;
         let flags: General = view(&general.current);
         let page = |has: bool, kind| {
-            if has {
-                Page::query(queue, kind).map(Some)
-            } else {
-                Ok(None)
+            if !has {
+                return Ok(None);
+            }
+            // Some firmware says that it has a page and refuses it all the same: go on without.
+            match Page::query(queue, kind) {
+                Ok(page) => Ok(Some(page)),
+                Err(error) if error.refused().is_some() => Ok(None),
+                Err(error) => Err(error),
             }
         };
 
@@ -92,6 +98,7 @@ impl Caps {
             general_2: page(flags.hca_cap_2(), CapType::GENERAL_2)?,
             atomic: page(flags.atomic(), CapType::ATOMIC)?,
             eswitch: page(flags.eswitch_manager(), CapType::ESWITCH)?,
+            registers: Arc::new(Registers::read(queue, &flags)?, GFP_KERNEL)?,
             general,
         })
     }
@@ -112,6 +119,7 @@ impl Caps {
             Ok(dump::write_pair(w, L::TABLE, &page.current, &page.maximum)?)
         }
 
+        self.registers.files(dir)?;
         dir.read_file(c"general", self.clone(), |caps, w| {
             show::<General>(w, &caps.general)
         })?;

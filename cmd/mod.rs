@@ -33,6 +33,7 @@ mod transfer;
 pub(crate) mod access_reg;
 pub(crate) mod caps;
 pub(crate) mod pages;
+pub(crate) mod registers;
 pub(crate) mod start;
 
 pub(crate) use self::{
@@ -61,7 +62,9 @@ use self::{
 };
 use crate::{
     device::{
+        Condition,
         InitSegment,
+        Reason,
         State, //
     },
     kernel_ext::{
@@ -277,7 +280,18 @@ impl<'bound> Queue<'bound> {
     ///
     /// What went wrong; it is counted and kept in the history, but not logged.
     pub(crate) fn try_exec<C: Command>(&self, op_mod: u16, input: C::In) -> Result<C::Out, Error> {
-        self.run::<C>(Kind::Ordinary, op_mod, input, &[], &mut [])
+        self.try_exec_with::<C>(op_mod, input, &[], &mut [])
+    }
+
+    /// The same for a command that goes on behind the fixed part.
+    fn try_exec_with<C: Command>(
+        &self,
+        op_mod: u16,
+        input: C::In,
+        tail_in: &[u8],
+        tail_out: &mut [u8],
+    ) -> Result<C::Out, Error> {
+        self.run::<C>(Kind::Ordinary, op_mod, input, tail_in, tail_out)
     }
 
     /// Sends a command whose input, output, or both go on behind the fixed part.
@@ -313,6 +327,32 @@ impl<'bound> Queue<'bound> {
         if self.buried.lock().push(memory.clone(), GFP_KERNEL).is_err() {
             // Lost memory is better than memory that is somebody else's when the device writes to it.
             core::mem::forget(memory);
+        }
+    }
+
+    /// Sends a command that undoes something, when the function is being stopped.
+    ///
+    /// Nothing is sent to a function that is not alive. One whose commands do not come back counts as
+    /// dead from then on: stopping it must not take a time-out for each thing there is to undo.
+    ///
+    /// # Errors
+    ///
+    /// What went wrong; it is logged and kept in the history already.
+    pub(crate) fn undo<C: Command>(&self, op_mod: u16, input: C::In) -> Result<C::Out, Error> {
+        self.exec::<C>(op_mod, input)
+            .inspect_err(|error| self.note_silence(error))
+    }
+
+    /// Notes that the function is dead if a command that stops it did not come back.
+    pub(crate) fn note_silence(&self, error: &Error) {
+        if !matches!(error.cause, Cause::TimedOut { .. } | Cause::NoSlot) {
+            return;
+        }
+        if self.state.worsen(Condition::Fatal(Reason::Silent)) {
+            dev_err!(
+                self.scope.dev(),
+                "commands do not come back while the device is being stopped: the rest is left out\n"
+            );
         }
     }
 
@@ -477,7 +517,7 @@ impl<'bound> Queue<'bound> {
 
     fn check_alive(&self) -> Result<(), Cause> {
         match self.state.condition() {
-            crate::device::Condition::Alive => Ok(()),
+            Condition::Alive => Ok(()),
             condition => Err(Cause::Dead(condition)),
         }
     }

@@ -168,6 +168,8 @@ pub(crate) struct Pages<'bound> {
     accounts: Arc<Accounts>,
     /// How long firmware may take to give pages back without giving one, in milliseconds.
     reclaim_ms: Atomic<u64>,
+    /// The function is being stopped: a command that does not come back ends that.
+    stopping: Atomic<bool>,
     #[pin]
     held: Mutex<RBTree<u64, Held<'bound>>>,
 }
@@ -187,6 +189,7 @@ impl<'bound> Pages<'bound> {
             },
             accounts: Arc::pin_init(Accounts::new(limit), GFP_KERNEL)?,
             reclaim_ms: Atomic::new(timeout::default::RECLAIM_PAGES),
+            stopping: Atomic::new(false),
             held <- new_mutex!(RBTree::new()),
         })
     }
@@ -366,12 +369,14 @@ impl<'bound> Pages<'bound> {
 
         // CAST: At most 768.
         let input = manage(function, count as u32);
-        let output = self.queue.exec_pages::<ManagePages>(
-            ManagePagesMod::RETURN.0,
-            input,
-            &[],
-            &mut addresses,
-        )?;
+        let output = self
+            .queue
+            .exec_pages::<ManagePages>(ManagePagesMod::RETURN.0, input, &[], &mut addresses)
+            .inspect_err(|error| {
+                if self.stopping.load(Relaxed) {
+                    self.queue.note_silence(error);
+                }
+            })?;
 
         let returned = usize::try_from(output.output_num_entries()).unwrap_or(usize::MAX);
         if returned > count {
@@ -410,23 +415,17 @@ impl<'bound> Pages<'bound> {
     /// Gives up on a function that returns none for a time that the device may set; what is left then is freed by
     /// [`abandon`](Self::abandon).
     pub(crate) fn reclaim(&self) {
-        while self.queue.state().is_alive() {
-            let Some((function, held)) = self.next_holder() else {
+        self.stopping.store(true, Relaxed);
+        for index in 0.. {
+            let Some(one) = self.accounts.accounts.lock().get(index).copied() else {
                 return;
             };
-            if self.reclaim_from(function, held).is_err() {
+            if !self.queue.state().is_alive() {
                 return;
             }
+            // What failed, and for which function, is in the log already; the next one may do better.
+            let _ = self.reclaim_from(one.function, one.held);
         }
-    }
-
-    fn next_holder(&self) -> Option<(Function, u64)> {
-        self.accounts
-            .accounts
-            .lock()
-            .iter()
-            .find(|one| one.held > 0)
-            .map(|one| (one.function, one.held))
     }
 
     fn reclaim_from(&self, function: Function, mut held: u64) -> Result {

@@ -64,13 +64,10 @@ impl<'bound> Enabled<'bound> {
 
 impl Drop for Enabled<'_> {
     fn drop(&mut self) {
-        if !self.queue.state().is_alive() {
-            return;
-        }
         let mut input = DisableHcaIn::new();
         input.set_embedded_cpu_function(self.embedded_cpu);
         // A failure is in the log already, and there is nothing else to try.
-        let _ = self.queue.exec::<DisableHca>(0, input);
+        let _ = self.queue.undo::<DisableHca>(0, input);
     }
 }
 
@@ -96,14 +93,11 @@ impl<'bound> Initialized<'bound> {
 
 impl Drop for Initialized<'_> {
     fn drop(&mut self) {
-        if !self.queue.state().is_alive() {
-            return;
-        }
         let mut input = TeardownHcaIn::new();
         input.set_profile(TeardownProfile::GRACEFUL.0);
         // A failure is in the log already. The pages are taken back all the same, and what firmware
         // does not give back is freed only when the function cannot write to memory any more.
-        let _ = self.queue.exec::<TeardownHca>(0, input);
+        let _ = self.queue.undo::<TeardownHca>(0, input);
     }
 }
 

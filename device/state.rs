@@ -31,6 +31,8 @@ pub(crate) enum Reason {
     Disabled = 3,
     /// The nic_interface field says that a reset is under way.
     Reset = 4,
+    /// A command that is to stop the function did not come back.
+    Silent = 5,
 }
 
 impl Reason {
@@ -41,6 +43,7 @@ impl Reason {
             Reason::Syndrome => "firmware reports a syndrome and asks for a reset",
             Reason::Disabled => "the function is disabled (nic_interface=1)",
             Reason::Reset => "the function is being reset (nic_interface=7)",
+            Reason::Silent => "commands do not come back",
         }
     }
 }
@@ -76,6 +79,7 @@ impl Condition {
             2 => Condition::Fatal(Reason::Syndrome),
             3 => Condition::Fatal(Reason::Disabled),
             4 => Condition::Fatal(Reason::Reset),
+            5 => Condition::Fatal(Reason::Silent),
             _ => Condition::Gone,
         }
     }

@@ -304,7 +304,7 @@ impl Drop for EventQueue<'_> {
         input.set_eq_number(self.number);
 
         // A failure is in the log already. The device may go on writing to the queue then.
-        if self.commands.exec::<DestroyEq>(0, input).is_err() {
+        if self.commands.undo::<DestroyEq>(0, input).is_err() {
             self.commands.bury(self.memory.clone());
         }
     }

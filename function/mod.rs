@@ -164,7 +164,11 @@ impl<'bound> Function<'bound> {
         // Firmware may start anew when it learns of the queue.
         wait_for_firmware(scope, &init_segment, parameters.init_timeout)?;
         let timeouts: iseg::Timeouts = init_segment.read();
-        if let Some(limit) = timeouts.cmd_exec_to().millis() {
+        if let Some(limit) = timeouts
+            .cmd_exec_to()
+            .millis()
+            .filter(|_| !parameters.command_timeout_is_chosen)
+        {
             commands.set_timeout_ms(limit);
         }
 

@@ -2,7 +2,10 @@
 
 //! The module's parameters, and what values they may have.
 
-use crate::module_parameters;
+use crate::{
+    module_parameters,
+    prm::timeout, //
+};
 use kernel::{
     prelude::*,
     time::Delta, //
@@ -11,6 +14,8 @@ use kernel::{
 /// The parameters, as the rest of the module uses them.
 pub(super) struct Parameters {
     pub(super) command_timeout_ms: u64,
+    /// Whether the user has chosen it, so that the device's own value does not count.
+    pub(super) command_timeout_is_chosen: bool,
     pub(super) init_timeout: Delta,
     pub(super) max_pages: u64,
     pub(super) checksum: bool,
@@ -20,12 +25,17 @@ impl Parameters {
     /// Reads the parameters, which [`check`] has found to be right.
     pub(super) fn read() -> Self {
         Self {
-            command_timeout_ms: u64::from(module_parameters::cmd_timeout_ms.value()),
+            command_timeout_ms: command_timeout_ms(),
+            command_timeout_is_chosen: command_timeout_ms() != timeout::default::CMD,
             init_timeout: Delta::from_millis(i64::from(module_parameters::init_timeout_ms.value())),
             max_pages: u64::from(module_parameters::max_pages.value()),
             checksum: module_parameters::checksum.value() == 1,
         }
     }
+}
+
+fn command_timeout_ms() -> u64 {
+    u64::from(module_parameters::cmd_timeout_ms.value())
 }
 
 /// Checks all parameters, so that a wrong one keeps the module from loading.

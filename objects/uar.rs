@@ -67,12 +67,9 @@ impl<'bound> Uar<'bound> {
 
 impl Drop for Uar<'_> {
     fn drop(&mut self) {
-        if !self.queue.state().is_alive() {
-            return;
-        }
         let mut input = DeallocUarIn::new();
         input.set_uar(Bits::low(u64::from(self.number)));
         // A failure is in the log already, and there is nothing else to try.
-        let _ = self.queue.exec::<DeallocUar>(0, input);
+        let _ = self.queue.undo::<DeallocUar>(0, input);
     }
 }
