@@ -34,7 +34,7 @@ layout! {
         0x04 [31:12] cmdq_phy_addr_31_12: RW, "Address of the command queue in units of 4 KiB.";
         0x04 [10:8] nic_interface: RW, "What the function is used for.",
             names(NicInterface::name_of),
-            differs("the header has 9:8; mlx5_core's health.c and Snabb use 10:8, with a value 7");
+            differs("9:8 has no room for its value 7; mlx5_core's health.c and Snabb use 10:8");
         0x04 [7:4] log_cmdq_size: RO, "log2 of the number of entries; at most 5.";
         0x04 [3:0] log_cmdq_stride: RO, "log2 of the bytes from one entry to the next.";
     }

@@ -2,10 +2,10 @@
 
 //! The manual as code: what the *Mellanox Adapters Programmer's Reference Manual* (PRM) prints.
 //!
-//! A chapter of the manual is a file here, a table of it a [`layout`] declaration, a list of its
-//! codes a [`codes`] declaration, a command a [`command`] declaration. Nothing here knows the
-//! kernel: the files are compiled a second time for tests on the host and for the comparison with
-//! the kernel's header.
+//! A chapter of the manual is a file here, a table of it a [`layout`](declare) declaration, a list
+//! of its codes a [`codes`] declaration, a command a [`command`] declaration. Nothing here knows
+//! the kernel: the files are compiled a second time for tests on the host and for the comparison
+//! with the kernel's header.
 //!
 //! # Conventions of the manual
 //!
@@ -28,6 +28,7 @@ pub mod boot;
 pub mod caps;
 pub mod codes;
 pub mod command;
+pub mod declare;
 pub mod dump;
 pub mod eq;
 pub mod esw;

@@ -257,7 +257,6 @@ opcodes! {
     SYNC_CRYPTO = 0xb12,
     ALLOW_OTHER_VHCA_ACCESS = 0xb16,
     GENERATE_WQE = 0xb17,
-    GENERAL_END = 0xd00,
 }
 
 /// The manual's name for a code.

@@ -31,8 +31,8 @@ macro_rules! tables {
 }
 
 tables! {
-    access_reg: AccessRegIn AccessRegOut HostEndianness NodeDescription Mcam Pcam Qcam McamRegs McamRegs2 McamRegs3
-        McamFeatures PcamRegs PcamFeatures QcamRegs QcamFeatures;
+    access_reg: AccessRegIn AccessRegOut HostEndianness NodeDescription Mcam Pcam Qcam McamRegs
+        McamRegs2 McamRegs3 McamFeatures PcamRegs PcamFeatures QcamRegs QcamFeatures;
     boot: EnableHcaIn EnableHcaOut DisableHcaIn DisableHcaOut InitHcaIn InitHcaOut TeardownHcaIn
         TeardownHcaOut QueryIssiIn QueryIssiOut SetIssiIn SetIssiOut SetDriverVersionIn
         SetDriverVersionOut QueryAdapterIn AdapterParameters QueryAdapterOut NopIn NopOut;

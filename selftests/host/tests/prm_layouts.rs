@@ -207,7 +207,7 @@ fn declared(folder: &Path, names: &mut Vec<String>) {
         let path = entry.unwrap().path();
         if path.is_dir() {
             declared(&path, names);
-        } else if path.file_name().is_some_and(|name| name != "layout.rs") {
+        } else if path.file_name().is_some_and(|name| name != "declare.rs") {
             let text = std::fs::read_to_string(&path).unwrap();
             names.extend(text.lines().filter_map(|line| {
                 let (name, rest) = line

@@ -89,18 +89,76 @@ impl Header {
     /// If the compiler complains of anything else, or cannot be run.
     pub fn ask(&self, questions: &[Question]) -> Result<Vec<Option<Place>>, String> {
         let lines: Vec<_> = questions.iter().map(line).collect();
+        let answers = self.evaluate(&lines)?;
+
+        Ok(answers
+            .into_iter()
+            .map(|answer| {
+                answer.map(|[offset, size, fits]| Place {
+                    offset,
+                    size,
+                    type_fits: fits != 0,
+                })
+            })
+            .collect())
+    }
+
+    /// The values of constants, by their C names; [`None`] where the header lacks one.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Header::ask`].
+    pub fn constants(&self, names: &[String]) -> Result<Vec<Option<usize>>, String> {
+        let lines: Vec<_> = names
+            .iter()
+            .map(|name| format!("(unsigned long)({name}), 0ul, 0"))
+            .collect();
+        let answers = self.evaluate(&lines)?;
+
+        Ok(answers
+            .into_iter()
+            .map(|answer| answer.map(|[value, _, _]| value))
+            .collect())
+    }
+
+    /// Names of the header's constants that begin with `prefix`, which is left out.
+    ///
+    /// # Errors
+    ///
+    /// If the header cannot be read.
+    pub fn constants_with(&self, prefix: &str) -> Result<Vec<String>, String> {
+        let path = self.folder.join("mlx5_ifc.h");
+        let text = std::fs::read_to_string(&path)
+            .map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+
+        Ok(text
+            .lines()
+            .filter_map(|line| {
+                let (name, value) = line.split_once('=')?;
+                let name = name.trim().strip_prefix(prefix)?;
+                (!value.contains("MLX5_")).then(|| name.to_string())
+            })
+            .collect())
+    }
+
+    /// The numbers that each line's three C expressions have.
+    fn evaluate(&self, lines: &[String]) -> Result<Vec<Option<[usize; 3]>>, String> {
         static RUNS: AtomicUsize = AtomicUsize::new(0);
         let run = RUNS.fetch_add(1, Ordering::Relaxed);
         let name = format!("probe-{}-{run}.c", std::process::id());
         let source = self.scratch.join(name);
         let program = source.with_extension("");
 
-        let lacking = self.lacking(&source, &lines)?;
-        let kept: Vec<_> = (0..lines.len())
-            .map(|i| {
-                (!lacking.contains(&i))
-                    .then(|| lines[i].as_str())
-                    .unwrap_or_default()
+        let lacking = self.lacking(&source, lines)?;
+        let kept: Vec<_> = lines
+            .iter()
+            .enumerate()
+            .map(|(i, line)| {
+                if lacking.contains(&i) {
+                    ""
+                } else {
+                    line.as_str()
+                }
             })
             .collect();
         write(&source, &kept)?;
@@ -112,12 +170,12 @@ impl Header {
             .output()
             .map_err(|e| format!("cannot run {}: {e}", program.display()))?;
 
-        let answers = parse(&String::from_utf8_lossy(&output.stdout), questions.len())?;
+        let answers = parse(&String::from_utf8_lossy(&output.stdout), lines.len())?;
         for file in [&source, &program] {
             std::fs::remove_file(file).map_err(|e| format!("{}: {e}", file.display()))?;
         }
-        match (0..questions.len()).find(|i| answers[*i].is_none() != lacking.contains(i)) {
-            Some(i) => Err(format!("no answer to question {:?}", questions[i])),
+        match (0..lines.len()).find(|i| answers[*i].is_none() != lacking.contains(i)) {
+            Some(i) => Err(format!("the C program has not answered '{}'", lines[i])),
             None => Ok(answers),
         }
     }
@@ -133,7 +191,12 @@ impl Header {
         }
 
         for message in messages.lines().filter(|line| line.contains("error:")) {
-            let known = ["has no member named", "incomplete type", "undefined type"];
+            let known = [
+                "has no member named",
+                "incomplete type",
+                "undefined type",
+                "undeclared",
+            ];
             let number = message
                 .strip_prefix(QUESTIONS)
                 .and_then(|rest| rest.strip_prefix(':')?.split(':').next()?.parse().ok())
@@ -206,22 +269,18 @@ fn write(source: &Path, lines: &[&str]) -> Result<(), String> {
     std::fs::write(source, text).map_err(|e| format!("cannot write {}: {e}", source.display()))
 }
 
-/// Reads `NUMBER OFFSET SIZE FITS` lines.
-fn parse(text: &str, count: usize) -> Result<Vec<Option<Place>>, String> {
+/// Reads lines of a question's number and its three answers.
+fn parse(text: &str, count: usize) -> Result<Vec<Option<[usize; 3]>>, String> {
     let mut answers = vec![None; count];
     for line in text.lines() {
         let numbers: Option<Vec<usize>> = line.split(' ').map(|n| n.parse().ok()).collect();
-        let Some(&[number, offset, size, fits]) = numbers.as_deref() else {
+        let Some(&[number, first, second, third]) = numbers.as_deref() else {
             return Err(format!("the C program printed '{line}'"));
         };
         let answer = answers
             .get_mut(number)
             .ok_or(format!("answer {number} was not asked for"))?;
-        *answer = Some(Place {
-            offset,
-            size,
-            type_fits: fits != 0,
-        });
+        *answer = Some([first, second, third]);
     }
     Ok(answers)
 }
