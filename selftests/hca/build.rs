@@ -10,9 +10,15 @@
 mod parser;
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::{
+    Path,
+    PathBuf, //
+};
 
-use parser::{Kind, Layout};
+use parser::{
+    Kind,
+    Layout, //
+};
 
 /// Parsed in this order; each builds on the ones before it.
 const HEADERS: [&str; 3] = ["mlx5_ifc_fpga.h", "mlx5_ifc.h", "mlx5_ifc_vdpa.h"];
@@ -54,7 +60,11 @@ fn write_file(path: &Path, text: &str) -> Result<(), String> {
 /// The table of all layouts, for checks and for access by name.
 fn structs(header: &parser::Header) -> String {
     let mut s = String::new();
-    let _ = writeln!(s, "pub static LAYOUTS: [Layout; {}] = [", header.layouts.len());
+    let _ = writeln!(
+        s,
+        "pub static LAYOUTS: [Layout; {}] = [",
+        header.layouts.len()
+    );
     for layout in &header.layouts {
         let _ = writeln!(
             s,
@@ -83,7 +93,11 @@ fn structs(header: &parser::Header) -> String {
 fn fields(header: &parser::Header) -> String {
     let mut s = String::new();
     for layout in header.layouts.iter().filter(|l| !l.anonymous) {
-        let _ = writeln!(s, "#[allow(unused_imports)] pub mod {} {{ use super::Field;", layout.name);
+        let _ = writeln!(
+            s,
+            "#[allow(unused_imports)] pub mod {} {{ use super::Field;",
+            layout.name
+        );
         let _ = writeln!(s, "pub const BYTES: usize = {};", layout.bits / 8);
         let mut seen = std::collections::BTreeSet::new();
         constants(header, layout, 0, &mut seen, &mut s);
@@ -127,7 +141,11 @@ fn opcodes(header: &parser::Header) -> String {
     for (name, value) in &header.opcodes {
         let _ = writeln!(s, "pub const {}: u16 = 0x{value:X};", constant_name(name));
     }
-    let _ = writeln!(s, "pub static NAMES: [(u16, &str); {}] = [", header.opcodes.len());
+    let _ = writeln!(
+        s,
+        "pub static NAMES: [(u16, &str); {}] = [",
+        header.opcodes.len()
+    );
     for (name, value) in &header.opcodes {
         let _ = writeln!(s, "(0x{value:X}, {name:?}),");
     }

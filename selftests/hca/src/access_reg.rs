@@ -6,10 +6,21 @@
 //! announce follows from that list, so that no mask promises what is not there.
 
 use crate::bits;
-use crate::command::{status, Call, Outcome, Refusal, Spec};
+use crate::command::{
+    status,
+    Call,
+    Outcome,
+    Refusal,
+    Spec, //
+};
 use crate::device::Stage;
 use crate::ifc::fields::*;
-use crate::ifc::{self, opcode, Field, Override};
+use crate::ifc::{
+    self,
+    opcode,
+    Field,
+    Override, //
+};
 use crate::rules::Rule;
 use crate::variants::Variant;
 
@@ -151,7 +162,7 @@ const MAX_MTU: u16 = 9978;
 
 /// PTYS `eth_proto` bits: 25 GBASE-CR and -SR; 50 GBASE-SR2. Source: `enum mlx5e_link_mode`
 /// of the kernel's `port.h`.
-const ETH_PROTO_CAP: u32 = 1 << 27 | 1 << 28;
+const ETH_PROTO_CAP: u32 = (1 << 27) | (1 << 28);
 const ETH_PROTO_OPER: u32 = 1 << 28;
 /// `ext_eth_proto`: 25GAUI-1. Source: `enum mlx5e_ext_link_mode` of the kernel's `port.h`.
 const EXT_ETH_PROTO: u32 = 1 << 8;
@@ -211,13 +222,20 @@ fn access(call: &mut Call<'_>) -> Outcome {
         call.note(Rule::InputLength, text);
     }
     if room < r.size() {
-        let text = format!("{} has {} bytes, the output has room for {room}", r.name, r.size());
+        let text = format!(
+            "{} has {} bytes, the output has room for {room}",
+            r.name,
+            r.size()
+        );
         call.note(Rule::OutputLength, text);
     }
     let mut data = call.tail(access_register_in::REGISTER_DATA).to_vec();
     data.resize(r.size().max(have), 0);
     (r.run)(call, &mut data, write)?;
-    call.set_bytes(access_register_out::REGISTER_DATA, &data[..data.len().min(room)]);
+    call.set_bytes(
+        access_register_out::REGISTER_DATA,
+        &data[..data.len().min(room)],
+    );
     // A field without an end takes the whole rest.
     let start = access_register_out::REGISTER_DATA.byte();
     if let Some(out) = call.output.get_mut(start..) {
@@ -310,7 +328,11 @@ fn host_endianness(call: &mut Call<'_>, data: &mut [u8], write: bool) -> Outcome
     if write {
         regs.host_is_big_endian = bits::flag(data, register_host_endianness::HE);
     } else {
-        bits::set(data, register_host_endianness::HE, regs.host_is_big_endian.into());
+        bits::set(
+            data,
+            register_host_endianness::HE,
+            regs.host_is_big_endian.into(),
+        );
     }
     Ok(())
 }
@@ -324,7 +346,7 @@ fn pmlp(call: &mut Call<'_>, data: &mut [u8], _: bool) -> Outcome {
         bits::set(
             data,
             pmlp_reg::LANE0_MODULE_MAPPING.index(lane),
-            (lane << 24 | lane << 16).into(),
+            ((lane << 24) | (lane << 16)).into(),
         );
     }
     Ok(())
@@ -369,9 +391,21 @@ fn ptys(call: &mut Call<'_>, data: &mut [u8], write: bool) -> Outcome {
         bits::set(data, ptys_reg::ETH_PROTO_CAPABILITY, ETH_PROTO_CAP.into());
         bits::set(data, ptys_reg::ETH_PROTO_ADMIN, regs.eth_proto_admin.into());
         bits::set(data, ptys_reg::ETH_PROTO_OPER, (ETH_PROTO_OPER * up).into());
-        bits::set(data, ptys_reg::EXT_ETH_PROTO_CAPABILITY, EXT_ETH_PROTO.into());
-        bits::set(data, ptys_reg::EXT_ETH_PROTO_ADMIN, regs.ext_eth_proto_admin.into());
-        bits::set(data, ptys_reg::EXT_ETH_PROTO_OPER, (EXT_ETH_PROTO * up).into());
+        bits::set(
+            data,
+            ptys_reg::EXT_ETH_PROTO_CAPABILITY,
+            EXT_ETH_PROTO.into(),
+        );
+        bits::set(
+            data,
+            ptys_reg::EXT_ETH_PROTO_ADMIN,
+            regs.ext_eth_proto_admin.into(),
+        );
+        bits::set(
+            data,
+            ptys_reg::EXT_ETH_PROTO_OPER,
+            (EXT_ETH_PROTO * up).into(),
+        );
     } else if proto == PROTO_IB && !regs.ethernet {
         // Widths 1X, 2X and 4X, speeds up to EDR.
         bits::set(data, ptys_reg::IB_LINK_WIDTH_CAPABILITY, 0x7);
@@ -416,7 +450,11 @@ fn pvlc(call: &mut Call<'_>, data: &mut [u8], write: bool) -> Outcome {
         call.device.registers.vl_admin = bits::get(data, pvlc_reg::VL_ADMIN) as u8;
     }
     bits::set(data, pvlc_reg::VL_HW_CAP, 4);
-    bits::set(data, pvlc_reg::VL_ADMIN, call.device.registers.vl_admin.into());
+    bits::set(
+        data,
+        pvlc_reg::VL_ADMIN,
+        call.device.registers.vl_admin.into(),
+    );
     bits::set(data, pvlc_reg::VL_OPERATIONAL, 4);
     Ok(())
 }

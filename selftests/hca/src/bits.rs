@@ -15,10 +15,10 @@ pub fn get(data: &[u8], f: Field) -> u64 {
     while bit < end {
         let byte = data.get((bit / 8) as usize).copied().unwrap_or(0);
         if bit % 8 == 0 && end - bit >= 8 {
-            value = value << 8 | u64::from(byte);
+            value = (value << 8) | u64::from(byte);
             bit += 8;
         } else {
-            value = value << 1 | u64::from(byte >> (7 - bit % 8) & 1);
+            value = (value << 1) | u64::from((byte >> (7 - bit % 8)) & 1);
             bit += 1;
         }
     }
@@ -42,7 +42,7 @@ pub fn set(data: &mut [u8], f: Field, value: u64) {
         let bit = f.bit.saturating_add(width - 1 - i);
         if let Some(byte) = data.get_mut((bit / 8) as usize) {
             let mask = 0x80u8 >> (bit % 8);
-            if value >> i & 1 != 0 {
+            if (value >> i) & 1 != 0 {
                 *byte |= mask;
             } else {
                 *byte &= !mask;
@@ -71,7 +71,9 @@ pub fn word(data: &[u8], offset: usize) -> u32 {
     get32(
         data,
         Field {
-            bit: u32::try_from(offset).unwrap_or(u32::MAX / 8).saturating_mul(8),
+            bit: u32::try_from(offset)
+                .unwrap_or(u32::MAX / 8)
+                .saturating_mul(8),
             width: 32,
             count: 1,
         },
@@ -80,10 +82,7 @@ pub fn word(data: &[u8], offset: usize) -> u32 {
 
 /// Parses bytes written as pairs of hexadecimal digits, white space between pairs allowed.
 pub fn parse_hex(text: &str) -> Option<Vec<u8>> {
-    let digits: Vec<u8> = text
-        .bytes()
-        .filter(|b| !b.is_ascii_whitespace())
-        .collect();
+    let digits: Vec<u8> = text.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
     if digits.len() % 2 != 0 {
         return None;
     }

@@ -5,7 +5,12 @@
 use std::collections::BTreeMap;
 
 use crate::bits;
-use crate::ifc::{self, Field, Kind, Layout};
+use crate::ifc::{
+    self,
+    Field,
+    Kind,
+    Layout, //
+};
 
 /// Size of a capability page.
 pub const PAGE_BYTES: usize = 4096;
@@ -44,7 +49,11 @@ pub const TYPES: &[(u16, &str)] = &[
 /// Fields that the header lacks. Source: an NVIDIA-generated PRM header.
 const EXTRA: &[(&str, &str, Field)] = &[
     ("cmd_hca_cap", "host_net_functions_changed", one(0xe8, 14)),
-    ("cmd_hca_cap", "driver_version_before_init_hca", one(0xac, 7)),
+    (
+        "cmd_hca_cap",
+        "driver_version_before_init_hca",
+        one(0xac, 7),
+    ),
 ];
 
 const fn one(byte: u32, from_low: u32) -> Field {
@@ -95,7 +104,10 @@ const SETTABLE: &[(&str, &[&str])] = &[
             "memory_page_fault_scheme_cap",
         ],
     ),
-    ("roce_cap", &["sw_r_roce_src_udp_port", "qp_ooo_transmit_default"]),
+    (
+        "roce_cap",
+        &["sw_r_roce_src_udp_port", "qp_ooo_transmit_default"],
+    ),
     (
         "cmd_hca_cap_2",
         &["sw_vhca_id_valid", "sw_vhca_id", "lag_per_mp_group"],
@@ -175,7 +187,10 @@ impl Capabilities {
             resolve(name).ok_or_else(|| format!("there is no capability {name}"))?;
         for value in [current, max] {
             if field.width < 64 && value >> field.width != 0 {
-                return Err(format!("{name} has {} bits, too few for {value}", field.width));
+                return Err(format!(
+                    "{name} has {} bits, too few for {value}",
+                    field.width
+                ));
             }
         }
         for pages in [&mut self.pages, &mut self.initial] {
@@ -233,7 +248,10 @@ impl Capabilities {
     ///
     /// All changes that are not allowed; nothing is stored then.
     pub fn set_page(&mut self, kind: u16, asked: &[u8]) -> Result<(), Vec<SetError>> {
-        let name = TYPES.iter().find(|(k, _)| *k == kind).map_or("", |(_, n)| n);
+        let name = TYPES
+            .iter()
+            .find(|(k, _)| *k == kind)
+            .map_or("", |(_, n)| n);
         let (Some(page), Some(layout)) = (self.pages.get_mut(&kind), ifc::layout(name)) else {
             return Ok(());
         };
@@ -315,7 +333,9 @@ fn walk(
             if m.count > 1 {
                 path.push_str(&format!("[{i}]"));
             }
-            let bit = base.saturating_add(m.bit).saturating_add(m.width.saturating_mul(i));
+            let bit = base
+                .saturating_add(m.bit)
+                .saturating_add(m.width.saturating_mul(i));
             match m.kind {
                 Kind::Reserved => {}
                 Kind::Value => {
@@ -387,6 +407,9 @@ mod tests {
         assert!(c.define("cmd_hca_cap.nonsense", 0, 0).is_err());
         assert!(c.define("nonsense.x", 0, 0).is_err());
         assert!(Capabilities::known("roce_cap.roce_version"));
-        assert!(c.list().iter().any(|l| l == "cmd_hca_cap.log_max_eq = 0x7 max 0x7"));
+        assert!(c
+            .list()
+            .iter()
+            .any(|l| l == "cmd_hca_cap.log_max_eq = 0x7 max 0x7"));
     }
 }

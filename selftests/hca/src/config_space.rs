@@ -54,7 +54,11 @@ impl ConfigSpace {
 
     /// Adds the header of an extended capability.
     pub fn extended(self, offset: usize, id: u16, version: u32, next: u32) -> Self {
-        self.value(offset, 4, u32::from(id) | (version & 0xf) << 16 | next << 20)
+        self.value(
+            offset,
+            4,
+            u32::from(id) | ((version & 0xf) << 16) | (next << 20),
+        )
     }
 
     /// Reads; bytes outside are ones.

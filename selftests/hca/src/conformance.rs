@@ -5,7 +5,10 @@
 use std::fs::File;
 use std::io::Write;
 
-use crate::rules::Rule;
+use crate::rules::{
+    Rule,
+    RULES, //
+};
 
 /// A known behaviour of a driver that is not counted as a violation.
 pub struct Exception {
@@ -21,15 +24,13 @@ pub struct Exception {
 }
 
 /// All named exceptions. The README says why each is there.
-pub const EXCEPTIONS: &[Exception] = &[
-    Exception {
-        name: "cached-chains",
-        driver: "mlx5_core",
-        rule: Rule::ChainLong,
-        subject: "",
-        text: "",
-    },
-];
+pub const EXCEPTIONS: &[Exception] = &[Exception {
+    name: "cached-chains",
+    driver: "mlx5_core",
+    rule: Rule::ChainLong,
+    subject: "",
+    text: "",
+}];
 
 /// One violation.
 #[derive(Debug, Clone)]
@@ -42,6 +43,9 @@ pub struct Violation {
     /// Name of the exception that covers it.
     pub exception: Option<&'static str>,
 }
+
+/// Stands for the name of an exception where a test expects a violation.
+const EXPECTED: &str = "expected";
 
 impl std::fmt::Display for Violation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -69,6 +73,8 @@ const KEPT: usize = 10_000;
 pub struct Conformance {
     file: Option<File>,
     driver: String,
+    /// Rules that a test makes the driver violate, as by a command that it cannot end properly.
+    expected: Vec<Rule>,
     sequence: u64,
     violations: Vec<Violation>,
     excepted: Vec<Violation>,
@@ -97,13 +103,16 @@ impl Conformance {
                 && (e.subject.is_empty() || e.subject == subject)
                 && text.contains(e.text)
         });
+        let exception = exception
+            .map(|e| e.name)
+            .or_else(|| self.expected.contains(&rule).then_some(EXPECTED));
         self.sequence += 1;
         let violation = Violation {
             sequence: self.sequence,
             rule,
             subject: subject.to_string(),
             text,
-            exception: exception.map(|e| e.name),
+            exception,
         };
         let list = if exception.is_some() {
             &mut self.excepted
@@ -117,6 +126,25 @@ impl Conformance {
         if list.len() < KEPT {
             list.push(violation);
         }
+    }
+
+    /// Takes violations of these rules for what a test wants, until it is called again.
+    ///
+    /// # Errors
+    ///
+    /// The name that no rule has.
+    pub fn expect(&mut self, names: &[&str]) -> Result<(), String> {
+        self.expected = names
+            .iter()
+            .map(|name| {
+                RULES
+                    .iter()
+                    .find(|(_, n, _)| n == name)
+                    .map(|(rule, _, _)| *rule)
+                    .ok_or_else(|| format!("there is no rule {name}"))
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(())
     }
 
     /// Violations that no exception covers.
@@ -133,5 +161,24 @@ impl Conformance {
     pub fn clear(&mut self) {
         self.violations.clear();
         self.excepted.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expected_violations_are_kept_apart() {
+        let mut c = Conformance::default();
+        assert!(c.expect(&["nonsense"]).is_err());
+        c.expect(&["objects-left"]).unwrap();
+        c.report(Rule::ObjectsLeft, "TEARDOWN_HCA", "an EQ");
+        c.report(Rule::PagesHeld, "DISABLE_HCA", "one page");
+        c.expect(&[]).unwrap();
+        c.report(Rule::ObjectsLeft, "TEARDOWN_HCA", "another EQ");
+        assert_eq!(c.excepted().len(), 1);
+        assert_eq!(c.excepted()[0].exception, Some("expected"));
+        assert_eq!(c.violations().len(), 2);
     }
 }

@@ -4,7 +4,15 @@
 
 use crate::command::status::*;
 use crate::faults::Fault;
-use crate::harness::{command, create_eq, give, take, Rig, BASE, FREE};
+use crate::harness::{
+    command,
+    create_eq,
+    give,
+    take,
+    Rig,
+    BASE,
+    FREE, //
+};
 use crate::ifc::fields::*;
 use crate::ifc::opcode;
 use crate::mmio;
@@ -36,15 +44,24 @@ fn a_whole_life_without_violation() {
         assert_eq!(rig.peek(FREE + 1, 1), [0x0a]);
         assert_eq!(rig.peek(FREE + 0x20, 4), [0, 0, 0, 1]);
         assert_eq!(rig.peek(FREE + 0x3f, 1), [0]);
-        rig.write32(uar as u32 as u64 * 4096 + 0x40, (eqn as u32) << 24 | 1);
-        rig.ok(&command(opcode::DESTROY_EQ, 16, &[(destroy_eq_in::EQ_NUMBER, eqn)]), 16);
-        rig.ok(&command(opcode::DEALLOC_UAR, 16, &[(dealloc_uar_in::UAR, uar)]), 16);
+        rig.write32(uar as u32 as u64 * 4096 + 0x40, ((eqn as u32) << 24) | 1);
+        rig.ok(
+            &command(opcode::DESTROY_EQ, 16, &[(destroy_eq_in::EQ_NUMBER, eqn)]),
+            16,
+        );
+        rig.ok(
+            &command(opcode::DEALLOC_UAR, 16, &[(dealloc_uar_in::UAR, uar)]),
+            16,
+        );
         rig.ok(&command(opcode::TEARDOWN_HCA, 16, &[]), 16);
         let ec = u64::from(rig.device.variant.iseg.embedded_cpu);
         let mut all = take(7);
         crate::bits::set(&mut all, manage_pages_in::EMBEDDED_CPU_FUNCTION, ec);
         let out = rig.ok(&all, 16 + 7 * 8);
-        assert_eq!(crate::bits::get(&out, manage_pages_out::OUTPUT_NUM_ENTRIES), 7);
+        assert_eq!(
+            crate::bits::get(&out, manage_pages_out::OUTPUT_NUM_ENTRIES),
+            7
+        );
         let off = [(disable_hca_in::EMBEDDED_CPU_FUNCTION, ec)];
         rig.ok(&command(opcode::DISABLE_HCA, 16, &off), 12);
         assert!(rig.rules().is_empty(), "{variant}");
@@ -65,13 +82,19 @@ fn delivery() {
     // The last block points on.
     rig.prepare(0, &cap, 16);
     rig.put(Rig::INPUT_BLOCK + 0x236, &[4]);
-    rig.device.caps.define("cmd_hca_cap.cmdif_checksum", 0, 3).unwrap();
+    rig.device
+        .caps
+        .define("cmd_hca_cap.cmdif_checksum", 0, 3)
+        .unwrap();
     rig.ring(1);
     rig.work();
     assert_eq!(rig.answer(0, 16).delivery, 0);
     assert_eq!(rig.rules(), ["chain-long"]);
     // Signatures count once they are enabled.
-    rig.device.caps.define("cmd_hca_cap.cmdif_checksum", 3, 3).unwrap();
+    rig.device
+        .caps
+        .define("cmd_hca_cap.cmdif_checksum", 3, 3)
+        .unwrap();
     rig.prepare(0, &cap, 16);
     rig.put(Rig::INPUT_BLOCK, &[4]);
     rig.ring(1);
@@ -154,36 +177,101 @@ fn commands() {
     let mut check = |input: Vec<u8>, length: usize, status: u8, rule: &str| {
         let a = rig.send(&input, length);
         let rules = rig.rules();
-        assert_eq!((a.delivery, a.status, rules.as_slice()), (0, status, &[rule][..]));
+        assert_eq!(
+            (a.delivery, a.status, rules.as_slice()),
+            (0, status, &[rule][..])
+        );
         let number = a.syndrome & 0xffff;
         assert_eq!(a.syndrome >> 16, 0xca, "{number}");
     };
     check(command(0xfff, 16, &[]), 16, BAD_OP, "unknown-opcode");
-    check(command(opcode::CREATE_DCT, 16, &[]), 16, BAD_OP, "unsupported");
-    check(command(opcode::ALLOC_XRCD, 16, &[]), 16, BAD_OP, "unsupported");
-    check(command(opcode::NOP, 8, &[]), 16, BAD_INPUT_LENGTH, "input-length");
+    check(
+        command(opcode::CREATE_DCT, 16, &[]),
+        16,
+        BAD_OP,
+        "unsupported",
+    );
+    check(
+        command(opcode::ALLOC_XRCD, 16, &[]),
+        16,
+        BAD_OP,
+        "unsupported",
+    );
+    check(
+        command(opcode::NOP, 8, &[]),
+        16,
+        BAD_INPUT_LENGTH,
+        "input-length",
+    );
     check(nop(), 8, BAD_OUTPUT_LENGTH, "output-length");
-    check(command(opcode::NOP, 16, &[(nop_in::OP_MOD, 1)]), 16, BAD_PARAM, "op-mod");
+    check(
+        command(opcode::NOP, 16, &[(nop_in::OP_MOD, 1)]),
+        16,
+        BAD_PARAM,
+        "op-mod",
+    );
     let mut reserved = nop();
     reserved[9] = 1;
     check(reserved, 16, BAD_PARAM, "command-reserved");
-    check(command(opcode::INIT_HCA, 32, &[]), 16, BAD_RES_STATE, "order");
-    check(command(opcode::DISABLE_HCA, 16, &[]), 12, BAD_RES_STATE, "order");
-    check(command(opcode::SET_ISSI, 16, &[]), 16, BAD_SYS_STATE, "order");
+    let uid = [(create_eq_in::UID, 1)];
+    check(command(opcode::NOP, 16, &uid), 16, BAD_PARAM, "uid");
+    check(
+        command(opcode::INIT_HCA, 32, &[]),
+        16,
+        BAD_RES_STATE,
+        "order",
+    );
+    check(
+        command(opcode::DISABLE_HCA, 16, &[]),
+        12,
+        BAD_RES_STATE,
+        "order",
+    );
+    check(
+        command(opcode::SET_ISSI, 16, &[]),
+        16,
+        BAD_SYS_STATE,
+        "order",
+    );
     let issi = [(set_issi_in::CURRENT_ISSI, 2)];
     check(command(opcode::SET_ISSI, 16, &issi), 16, BAD_PARAM, "value");
     let profile = [(teardown_hca_in::PROFILE, 7)];
-    check(command(opcode::TEARDOWN_HCA, 16, &profile), 16, BAD_PARAM, "value");
+    check(
+        command(opcode::TEARDOWN_HCA, 16, &profile),
+        16,
+        BAD_PARAM,
+        "value",
+    );
     let pd = [(dealloc_pd_in::PD, 5)];
-    check(command(opcode::DEALLOC_PD, 16, &pd), 16, BAD_RESOURCE, "no-object");
+    check(
+        command(opcode::DEALLOC_PD, 16, &pd),
+        16,
+        BAD_RESOURCE,
+        "no-object",
+    );
     let port = [
         (access_register_in::OP_MOD, 1),
         (access_register_in::REGISTER_ID, 0x5003),
     ];
-    check(command(opcode::ACCESS_REG, 32, &port), 32, BAD_PARAM, "value");
-    check(command(opcode::QUERY_ESW_FUNCTIONS, 16, &[]), 128, BAD_OP, "unsupported");
+    check(
+        command(opcode::ACCESS_REG, 32, &port),
+        32,
+        BAD_PARAM,
+        "value",
+    );
+    check(
+        command(opcode::QUERY_ESW_FUNCTIONS, 16, &[]),
+        128,
+        BAD_OP,
+        "unsupported",
+    );
     let cap = [(query_hca_cap_in::OP_MOD, 0x7e)];
-    check(command(opcode::QUERY_HCA_CAP, 16, &cap), 4112, BAD_PARAM, "op-mod");
+    check(
+        command(opcode::QUERY_HCA_CAP, 16, &cap),
+        4112,
+        BAD_PARAM,
+        "op-mod",
+    );
 }
 
 #[test]
@@ -195,7 +283,10 @@ fn order_of_commands() {
     let a = rig.send(&nop(), 16);
     assert_eq!((a.status, rig.rules()), (BAD_SYS_STATE, vec!["order"]));
     let a = rig.send(&command(opcode::INIT_HCA, 32, &[]), 16);
-    assert_eq!((a.status, rig.rules()), (BAD_SYS_STATE, vec!["pages-missing"]));
+    assert_eq!(
+        (a.status, rig.rules()),
+        (BAD_SYS_STATE, vec!["pages-missing"])
+    );
     rig.give_pages(3);
     let a = rig.send(&command(opcode::DISABLE_HCA, 16, &[]), 12);
     assert_eq!((a.status, rig.rules()), (OK, vec!["pages-held"]));
@@ -219,12 +310,24 @@ fn pages() {
     let mut short = give(&[FREE], false);
     short.truncate(16);
     let a = rig.send(&short, 16);
-    assert_eq!((a.status, rig.rules()), (BAD_INPUT_LENGTH, vec!["input-length"]));
+    assert_eq!(
+        (a.status, rig.rules()),
+        (BAD_INPUT_LENGTH, vec!["input-length"])
+    );
+    rig.device.check_unmap(FREE, 4096);
+    rig.device.check_unmap(FREE + 4096, 4096);
+    assert_eq!(rig.rules(), ["unmapped"]);
     // While it runs, the device gives back only what it wants to get rid of.
     let out = rig.ok(&take(4), 16 + 32);
-    assert_eq!(crate::bits::get(&out, manage_pages_out::OUTPUT_NUM_ENTRIES), 0);
+    assert_eq!(
+        crate::bits::get(&out, manage_pages_out::OUTPUT_NUM_ENTRIES),
+        0
+    );
     let a = rig.send(&take(4), 16);
-    assert_eq!((a.status, rig.rules()), (BAD_OUTPUT_LENGTH, vec!["output-length"]));
+    assert_eq!(
+        (a.status, rig.rules()),
+        (BAD_OUTPUT_LENGTH, vec!["output-length"])
+    );
     // Teardown with an object left, then all pages twice over.
     alloc_uar(&mut rig);
     rig.ok(&command(opcode::TEARDOWN_HCA, 16, &[]), 16);
@@ -276,17 +379,27 @@ fn event_queues() {
     check((create_eq_in::PAS.index(1), 0x7000_0000), "dma");
     rig.put(FREE + 63, &[0]);
     let mut tracer = good.clone();
-    crate::bits::set(&mut tracer, create_eq_in::EVENT_BITMASK.index(0), 1 << 9 | 1 << 0x20);
+    crate::bits::set(
+        &mut tracer,
+        create_eq_in::EVENT_BITMASK.index(0),
+        (1 << 9) | (1 << 0x20),
+    );
     let out = rig.ok(&tracer, 16);
     assert_eq!(rig.rules(), ["eq-events", "eq-buffer"]);
     let eqn = crate::bits::get(&out, create_eq_out::EQ_NUMBER) as u32;
-    let busy = rig.send(&command(opcode::DEALLOC_UAR, 16, &[(dealloc_uar_in::UAR, uar)]), 16);
-    assert_eq!((busy.status, rig.rules()), (RESOURCE_BUSY, vec!["object-busy"]));
+    let busy = rig.send(
+        &command(opcode::DEALLOC_UAR, 16, &[(dealloc_uar_in::UAR, uar)]),
+        16,
+    );
+    assert_eq!(
+        (busy.status, rig.rules()),
+        (RESOURCE_BUSY, vec!["object-busy"])
+    );
     rig.device.post_event(9, 4, &[]);
     rig.device.post_event(9, 4, &[]);
-    rig.write32(uar * 4096 + 0x48, eqn << 24 | 2);
-    rig.write32(uar * 4096 + 0x48, eqn << 24 | 1);
-    rig.write32(uar * 4096 + 0x48, eqn << 24 | 3);
+    rig.write32(uar * 4096 + 0x48, (eqn << 24) | 2);
+    rig.write32(uar * 4096 + 0x48, (eqn << 24) | 1);
+    rig.write32(uar * 4096 + 0x48, (eqn << 24) | 3);
     assert_eq!(rig.rules(), ["eq-index"; 2]);
     for _ in 0..129 {
         rig.device.post_event(9, 4, &[]);
@@ -295,7 +408,10 @@ fn event_queues() {
     assert_eq!(rig.device.health.synd(), 0x0c);
     let query = [(query_eq_in::EQ_NUMBER, eqn.into())];
     let out = rig.ok(&command(opcode::QUERY_EQ, 16, &query), 272);
-    assert_eq!(crate::bits::get(&out, query_eq_out::EQ_CONTEXT_ENTRY / eqc::STATUS), 0xa);
+    assert_eq!(
+        crate::bits::get(&out, query_eq_out::EQ_CONTEXT_ENTRY / eqc::STATUS),
+        0xa
+    );
 }
 
 #[test]

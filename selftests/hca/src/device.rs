@@ -3,30 +3,55 @@
 //! The function as a whole: all state under one lock, and the threads that share it.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{
+    Arc,
+    Condvar,
+    Mutex,
+    MutexGuard,
+    PoisonError, //
+};
+use std::time::{
+    Duration,
+    Instant, //
+};
 
 use crate::access_reg::Registers;
 use crate::caps::Capabilities;
-use crate::cmdq::{self, CommandQueue};
+use crate::cmdq::{
+    self,
+    CommandQueue, //
+};
 use crate::config_space::ConfigSpace;
 use crate::conformance::Conformance;
 use crate::counters::Counters;
-use crate::eq::{event, EventQueues, Posted};
+use crate::eq::{
+    event,
+    EventQueues,
+    Posted, //
+};
 use crate::esw::EswState;
 use crate::faults::Faults;
 use crate::health::Health;
 use crate::ifc::fields::health_buffer;
 use crate::irq::Interrupts;
-use crate::iseg::{nic, InitSegment};
+use crate::iseg::{
+    nic,
+    InitSegment, //
+};
 use crate::log::CommandLog;
 use crate::memory::GuestMemory;
 use crate::net::Net;
-use crate::objects::{Kind, Objects};
+use crate::objects::{
+    Kind,
+    Objects, //
+};
 use crate::pages::Pages;
 use crate::rules::Rule;
 use crate::variants::Variant;
-use crate::{bits, pci};
+use crate::{
+    bits,
+    pci, //
+};
 
 /// How far the start-up sequence got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,6 +70,9 @@ const SYND_EQ_OVERRUN: u64 = 0x0c;
 
 /// Severity "error" on the syslog scale.
 const SEVERITY_ERROR: u64 = 3;
+
+/// Largest range that is taken for a mapping of a driver.
+const DRIVER_MAPPING: u64 = 2 << 20;
 
 /// Everything that the function is.
 pub struct Device {
@@ -200,6 +228,28 @@ impl Device {
     pub fn interrupt(&mut self, vector: u16) {
         if self.irqs.fire(vector) {
             self.counters.interrupts += 1;
+        }
+    }
+
+    /// Notes memory that a driver unmaps although the device still owns it. Only mappings of a
+    /// driver are looked at, as there are with a virtual IOMMU; larger ones are the machine's own.
+    pub fn check_unmap(&mut self, address: u64, size: u64) {
+        if size > DRIVER_MAPPING || !self.pci_alive {
+            return;
+        }
+        let inside = |a: u64| a >= address && a < address.saturating_add(size);
+        let owner = if let Some(page) = self.pages.any_in(address, size) {
+            Some(format!("page {page:#x} was given and not taken back"))
+        } else if let Some(eq) = self.eqs.iter().find(|eq| eq.uses(address, size)) {
+            Some(format!("it is the ring of EQ {}", eq.number))
+        } else if self.cmdq.in_flight() > 0 && self.cmdq.address.is_some_and(inside) {
+            Some("commands are outstanding in the queue".to_string())
+        } else {
+            None
+        };
+        if let Some(owner) = owner {
+            let text = format!("{size:#x} bytes at {address:#x} are unmapped: {owner}");
+            self.violation(Rule::Unmapped, "DMA", text);
         }
     }
 

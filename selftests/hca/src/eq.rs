@@ -4,7 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::memory::{DmaFault, GuestMemory};
+use crate::memory::{
+    DmaFault,
+    GuestMemory, //
+};
 
 /// Size of an event queue entry.
 pub const EQE_BYTES: u64 = 64;
@@ -136,21 +139,34 @@ impl Eq {
 
     /// Bus address of an entry, None if no page covers it.
     pub fn address(&self, index: u32) -> Option<u64> {
-        let byte = u64::from(index).checked_mul(EQE_BYTES)?.checked_add(self.offset)?;
-        let page = self.pages.get(usize::try_from(byte.checked_shr(self.page_shift)?).ok()?)?;
+        let byte = u64::from(index)
+            .checked_mul(EQE_BYTES)?
+            .checked_add(self.offset)?;
+        let page = self
+            .pages
+            .get(usize::try_from(byte.checked_shr(self.page_shift)?).ok()?)?;
         page.checked_add(byte & ((1u64.checked_shl(self.page_shift)?) - 1))
+    }
+
+    /// True if the ring uses memory in the range.
+    pub fn uses(&self, address: u64, size: u64) -> bool {
+        let page = 1u64.checked_shl(self.page_shift).unwrap_or(u64::MAX);
+        let end = address.saturating_add(size);
+        self.pages
+            .iter()
+            .any(|p| *p < end && p.saturating_add(page) > address)
     }
 
     /// Ownership bit of entries that the device writes now.
     fn owner(&self) -> u8 {
-        (self.pi >> self.log_size & 1) as u8
+        ((self.pi >> self.log_size) & 1) as u8
     }
 
     /// True if the event type is in the queue's mask.
     pub fn wants(&self, event: u8) -> bool {
         self.mask
             .get(usize::from(event / 64))
-            .is_some_and(|m| m >> (event % 64) & 1 != 0)
+            .is_some_and(|m| (m >> (event % 64)) & 1 != 0)
     }
 
     /// Writes an EQE and hands it over.

@@ -6,7 +6,10 @@ use std::collections::BTreeSet;
 
 use crate::bits;
 use crate::faults::number;
-use crate::ifc::fields::{host_params_context as host, network_function_params as params};
+use crate::ifc::fields::{
+    host_params_context as host,
+    network_function_params as params, //
+};
 use crate::ifc::Field;
 use crate::variants::Variant;
 
@@ -108,7 +111,7 @@ impl EswState {
         set(params::PCI_NUM_VFS, self.num_vfs.into());
         set(params::PCI_TOTAL_VFS, self.total_vfs.into());
         set(params::PCI_BUS, self.bus.into());
-        let devfn = u64::from(self.device) << 3 | u64::from(self.function);
+        let devfn = (u64::from(self.device) << 3) | u64::from(self.function);
         set(params::PCI_DEVICE_FUNCTION, devfn);
         set(params::VHCA_ID, self.vhca_id.into());
         set(params::VHCA_STATE, state);
@@ -179,7 +182,10 @@ impl EswState {
             format!("pf_disabled: {}", u8::from(self.pf_disabled)),
             format!("num_vfs: {}", self.num_vfs),
             format!("total_vfs: {}", self.total_vfs),
-            format!("bdf: {:02x}:{:02x}.{:x}", self.bus, self.device, self.function),
+            format!(
+                "bdf: {:02x}:{:02x}.{:x}",
+                self.bus, self.device, self.function
+            ),
             format!("vhca_id: {}", self.vhca_id),
             format!("host_enabled: {}", u8::from(self.host_enabled)),
             format!("sfs: {}", sfs.join(" ")),

@@ -72,7 +72,9 @@ impl Fault {
     /// What is not understood.
     pub fn parse(words: &[&str]) -> Result<Fault, String> {
         let mut words = words.iter();
-        let selector = *words.next().ok_or("which command? name an opcode or `any`")?;
+        let selector = *words
+            .next()
+            .ok_or("which command? name an opcode or `any`")?;
         let opcode = match selector {
             "any" => None,
             name => Some(opcode_named(name)?),
@@ -96,7 +98,9 @@ impl Fault {
                 ("op_mod", Some(v)) => fault.op_mod = Some(number(v)?),
                 ("skip", Some(v)) => fault.skip = number(v)?,
                 ("times", v) => {
-                    let v = v.or_else(|| words.next().copied()).ok_or("times needs a number")?;
+                    let v = v
+                        .or_else(|| words.next().copied())
+                        .ok_or("times needs a number")?;
                     fault.times = match v {
                         "forever" => None,
                         n => Some(number(n)?),
@@ -256,7 +260,14 @@ mod tests {
             fault("CREATE_EQ delay=20").unwrap().effect,
             Effect::Delay(Duration::from_millis(20))
         );
-        for bad in ["", "any", "NO_SUCH drop", "any nonsense", "any delay=x", "any times"] {
+        for bad in [
+            "",
+            "any",
+            "NO_SUCH drop",
+            "any nonsense",
+            "any delay=x",
+            "any times",
+        ] {
             assert!(fault(bad).is_err(), "{bad}");
         }
         assert_eq!(number::<i64>("-5"), Ok(-5));

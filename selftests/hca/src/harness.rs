@@ -3,11 +3,21 @@
 //! A driver in miniature for unit tests: sends commands through memory and doorbell.
 
 use crate::bits;
-use crate::cmdq::{self, signature};
+use crate::cmdq::{
+    self,
+    signature, //
+};
 use crate::conformance::Conformance;
 use crate::device::Device;
-use crate::ifc::fields::{cmd_if_box, cmd_queue_entry as e, *};
-use crate::ifc::{opcode, Field};
+use crate::ifc::fields::{
+    cmd_if_box,
+    cmd_queue_entry as e,
+    *, //
+};
+use crate::ifc::{
+    opcode,
+    Field, //
+};
 use crate::log::CommandLog;
 use crate::memory::tests::guest;
 use crate::mmio;
@@ -59,7 +69,10 @@ impl Rig {
     pub fn initialized(variant: &str) -> Rig {
         let mut rig = Rig::new(variant);
         rig.ok(&rig.enable_hca(), 12);
-        rig.ok(&command(opcode::SET_ISSI, 16, &[(set_issi_in::CURRENT_ISSI, 1)]), 16);
+        rig.ok(
+            &command(opcode::SET_ISSI, 16, &[(set_issi_in::CURRENT_ISSI, 1)]),
+            16,
+        );
         rig.give_pages(7);
         rig.ok(&command(opcode::INIT_HCA, 32, &[]), 16);
         assert!(rig.rules().is_empty(), "{:?}", rig.rules());
@@ -68,13 +81,19 @@ impl Rig {
 
     fn enable_hca(&self) -> Vec<u8> {
         let ec = u64::from(self.device.variant.iseg.embedded_cpu);
-        command(opcode::ENABLE_HCA, 16, &[(enable_hca_in::EMBEDDED_CPU_FUNCTION, ec)])
+        command(
+            opcode::ENABLE_HCA,
+            16,
+            &[(enable_hca_in::EMBEDDED_CPU_FUNCTION, ec)],
+        )
     }
 
     /// Gives `n` pages from the end of memory down.
     pub fn give_pages(&mut self, n: u32) {
         let held = self.device.pages.total() as u64;
-        let pages: Vec<u64> = (0..u64::from(n)).map(|i| BASE + SIZE - 4096 * (held + i + 1)).collect();
+        let pages: Vec<u64> = (0..u64::from(n))
+            .map(|i| BASE + SIZE - 4096 * (held + i + 1))
+            .collect();
         self.ok(&give(&pages, self.device.variant.iseg.embedded_cpu), 16);
     }
 
@@ -113,7 +132,11 @@ impl Rig {
         }
         if output_length > 16 {
             self.chain(OUTPUT + area, &[], output_length - 16);
-            bits::set(&mut raw, e::OUTPUT_MAILBOX_POINTER_31_9, (OUTPUT + area) >> 9);
+            bits::set(
+                &mut raw,
+                e::OUTPUT_MAILBOX_POINTER_31_9,
+                (OUTPUT + area) >> 9,
+            );
         }
         signature::sign_entry(&mut raw);
         self.put(QUEUE + slot * 64, &raw);
@@ -128,7 +151,11 @@ impl Rig {
             block[..part.len()].copy_from_slice(part);
             let at = first + 1024 * i as u64;
             if i + 1 < n {
-                bits::set(&mut block, cmd_if_box::NEXT_POINTER_31_10, (at + 1024) >> 10);
+                bits::set(
+                    &mut block,
+                    cmd_if_box::NEXT_POINTER_31_10,
+                    (at + 1024) >> 10,
+                );
             }
             bits::set(&mut block, cmd_if_box::BLOCK_NUMBER, i as u64);
             bits::set(&mut block, cmd_if_box::TOKEN, self.token.into());

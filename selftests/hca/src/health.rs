@@ -2,10 +2,17 @@
 
 //! The health counter and the health buffer of the initialization segment.
 
-use std::time::{Duration, Instant};
+use std::time::{
+    Duration,
+    Instant, //
+};
 
 use crate::bits;
-use crate::ifc::{self, fields::health_buffer as hb, Field};
+use crate::ifc::{
+    self,
+    fields::health_buffer as hb,
+    Field, //
+};
 
 /// Bits of the buffer that the kernel's header does not name.
 /// Source: `struct health_buffer` of the kernel's `device.h` and `health.c` of mlx5_core.
@@ -125,7 +132,10 @@ impl Health {
     pub fn show(&self) -> Vec<String> {
         let mut lines = vec![
             format!("counter: {}", self.counter()),
-            format!("counter_state: {}", if self.frozen { "frozen" } else { "running" }),
+            format!(
+                "counter_state: {}",
+                if self.frozen { "frozen" } else { "running" }
+            ),
             format!("period_ms: {}", self.period.as_millis()),
         ];
         lines.extend(bits::dump(&self.buffer));

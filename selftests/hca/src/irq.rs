@@ -43,7 +43,13 @@ impl Interrupts {
     /// # Errors
     ///
     /// If the range is outside of the table or the action is not one of MSI-X.
-    pub fn set(&mut self, flags: u32, start: u32, count: u32, fds: Vec<File>) -> std::io::Result<()> {
+    pub fn set(
+        &mut self,
+        flags: u32,
+        start: u32,
+        count: u32,
+        fds: Vec<File>,
+    ) -> std::io::Result<()> {
         let bad = || std::io::Error::from(std::io::ErrorKind::InvalidInput);
         if flags & ACTION_TRIGGER == 0 {
             // Mask and unmask are done by QEMU itself.

@@ -2,10 +2,17 @@
 
 //! The initialization segment: the first 16 KiB of BAR0.
 
-use std::time::{Duration, Instant};
+use std::time::{
+    Duration,
+    Instant, //
+};
 
 use crate::bits;
-use crate::ifc::{self, fields::initial_seg as seg, Field};
+use crate::ifc::{
+    self,
+    fields::initial_seg as seg,
+    Field, //
+};
 
 /// Size of the segment with its reserved words, as a whole number of pages.
 pub const SIZE: u64 = 0x5000;
@@ -182,7 +189,7 @@ impl InitSegment {
     /// Bus address of the command queue.
     pub fn queue_address(&self) -> u64 {
         let high = self.get(seg::CMDQ_PHY_ADDR_63_32);
-        high << 32 | self.get(seg::CMDQ_PHY_ADDR_31_12) << 12
+        (high << 32) | (self.get(seg::CMDQ_PHY_ADDR_31_12) << 12)
     }
 
     /// Number of command slots.
@@ -203,8 +210,8 @@ impl InitSegment {
     /// Takes a write of 14h. Returns the new `nic_interface`.
     pub fn write_queue_low(&mut self, value: u32) -> u64 {
         self.put(seg::CMDQ_PHY_ADDR_31_12, (value >> 12).into());
-        self.put(NIC_INTERFACE, (value >> 8 & 7).into());
-        u64::from(value >> 8 & 7)
+        self.put(NIC_INTERFACE, ((value >> 8) & 7).into());
+        u64::from((value >> 8) & 7)
     }
 
     /// Sets `nic_interface` as the firmware does.
@@ -231,10 +238,10 @@ mod tests {
     #[test]
     fn words() {
         let mut s = segment();
-        assert_eq!(s.word(0, 1), 36 << 16 | 22);
-        assert_eq!(s.word(4, 1), 5 << 16 | 1010);
+        assert_eq!(s.word(0, 1), (36 << 16) | 22);
+        assert_eq!(s.word(4, 1), (5 << 16) | 1010);
         assert_eq!(s.word(0x14, 1), 0x56);
-        assert_eq!(s.word(0x1fc, 1) >> 23 & 1, 1);
+        assert_eq!((s.word(0x1fc, 1) >> 23) & 1, 1);
         s.write_queue_high(1);
         assert_eq!(s.write_queue_low(0x1234_5700), 7);
         assert_eq!(s.queue_address(), 0x1_1234_5000);

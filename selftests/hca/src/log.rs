@@ -4,7 +4,10 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{
+    BufWriter,
+    Write, //
+};
 use std::time::Duration;
 
 use crate::bits;
@@ -111,7 +114,9 @@ impl CommandLog {
 
     /// The last `n` records, oldest first.
     pub fn last(&self, n: usize) -> impl Iterator<Item = &Record> {
-        self.records.iter().skip(self.records.len().saturating_sub(n))
+        self.records
+            .iter()
+            .skip(self.records.len().saturating_sub(n))
     }
 
     /// The last `n` records as text.

@@ -11,10 +11,10 @@ mod cmdq;
 mod command;
 mod config_space;
 mod conformance;
-mod control;
-mod counters;
 #[cfg(test)]
 mod conformance_tests;
+mod control;
+mod counters;
 mod device;
 mod eq;
 mod esw;
@@ -42,7 +42,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use conformance::Conformance;
-use device::{Device, Shared};
+use device::{
+    Device,
+    Shared, //
+};
 use log::CommandLog;
 use options::Options;
 
@@ -67,8 +70,8 @@ fn serve(o: &Options) -> Result<(), String> {
     };
     let conformance = Conformance::new(o.conformance.as_deref(), &o.exceptions)
         .map_err(|e| file("conformance log", o.conformance.as_deref(), e))?;
-    let log = CommandLog::new(o.log.as_deref())
-        .map_err(|e| file("command log", o.log.as_deref(), e))?;
+    let log =
+        CommandLog::new(o.log.as_deref()).map_err(|e| file("command log", o.log.as_deref(), e))?;
     let mut device = Device::new(variant, conformance, log);
     o.apply(&mut device)?;
     let shared = Shared::new(device);

@@ -11,8 +11,15 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::ptr::NonNull;
-use std::sync::atomic::{fence, AtomicU8, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::atomic::{
+    fence,
+    AtomicU8,
+    Ordering, //
+};
+use std::sync::{
+    Arc,
+    Weak, //
+};
 
 /// A refused access of the device to memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,7 +125,12 @@ impl GuestMemory {
         Ok(())
     }
 
-    fn file(&mut self, file: &File, offset: u64, size: u64) -> std::io::Result<(Arc<Mapping>, usize)> {
+    fn file(
+        &mut self,
+        file: &File,
+        offset: u64,
+        size: u64,
+    ) -> std::io::Result<(Arc<Mapping>, usize)> {
         let meta = file.metadata()?;
         let short = || std::io::Error::other("the memory file is shorter than the DMA range");
         let end = offset.checked_add(size).ok_or_else(short)?;
@@ -157,12 +169,18 @@ impl GuestMemory {
     }
 
     /// Number of ranges.
+    #[cfg(test)]
     pub fn ranges(&self) -> usize {
         self.ranges.len()
     }
 
     /// Finds the bytes behind `address`, at most `length` of them and all in one range.
-    fn find(&self, address: u64, length: usize, write: bool) -> Result<(NonNull<u8>, usize), DmaFault> {
+    fn find(
+        &self,
+        address: u64,
+        length: usize,
+        write: bool,
+    ) -> Result<(NonNull<u8>, usize), DmaFault> {
         let fault = |reason| DmaFault {
             address,
             write,
@@ -299,8 +317,10 @@ pub mod tests {
         let mut m = GuestMemory::default();
         let file = memfd(0x3000);
         let again = file.try_clone().unwrap();
-        m.map(0x1000, 0x1000, (true, true), Some((file, 0x2000))).unwrap();
-        m.map(0x2000, 0x1000, (true, false), Some((again, 0))).unwrap();
+        m.map(0x1000, 0x1000, (true, true), Some((file, 0x2000)))
+            .unwrap();
+        m.map(0x2000, 0x1000, (true, false), Some((again, 0)))
+            .unwrap();
         m.write(0x1ff8, &[7; 8]).unwrap();
         let mut out = [1; 16];
         m.read(0x1ff8, &mut out).unwrap();

@@ -3,9 +3,16 @@
 //! Accesses to BAR0: the initialization segment, then UAR pages.
 
 use crate::cmdq;
-use crate::device::{Device, Stage};
+use crate::device::{
+    Device,
+    Stage, //
+};
 use crate::eq::CiError;
-use crate::iseg::{self, at, nic};
+use crate::iseg::{
+    self,
+    at,
+    nic, //
+};
 use crate::net;
 use crate::rules::Rule;
 
@@ -41,7 +48,7 @@ pub fn read(device: &mut Device, offset: u64, data: &mut [u8]) {
 /// The big-endian word at an offset.
 fn word(device: &mut Device, offset: u64) -> u32 {
     match offset {
-        at::HEALTH_COUNTER => device.health.synd() << 24 | device.health.counter(),
+        at::HEALTH_COUNTER => (device.health.synd() << 24) | device.health.counter(),
         o if (at::HEALTH..at::HEALTH_END).contains(&o) => {
             crate::bits::word(&device.health.buffer, (o - at::HEALTH) as usize)
         }
@@ -175,7 +182,10 @@ fn eq_doorbell(device: &mut Device, uar: u32, value: u32, arm: bool) {
         return;
     };
     if eq.uar != uar {
-        let text = format!("EQ {number} belongs to UAR 0x{:x}, not to 0x{uar:x}", eq.uar);
+        let text = format!(
+            "EQ {number} belongs to UAR 0x{:x}, not to 0x{uar:x}",
+            eq.uar
+        );
         device.violation(Rule::EqDoorbell, "EQ doorbell", text);
         return;
     }

@@ -83,7 +83,12 @@ impl Objects {
     /// # Errors
     ///
     /// If all are taken.
-    pub fn free_number(&mut self, kind: Kind, first: Number, last: Number) -> Result<Number, ObjectError> {
+    pub fn free_number(
+        &mut self,
+        kind: Kind,
+        first: Number,
+        last: Number,
+    ) -> Result<Number, ObjectError> {
         let start = *self.next.get(&kind).unwrap_or(&first);
         let start = start.clamp(first, last);
         let found = (start..=last)
@@ -247,7 +252,9 @@ mod tests {
     fn references() {
         let mut o = Objects::default();
         let pd = o.create(Kind::Pd, (1, 9), &[], vec![]).unwrap();
-        let key = o.create(Kind::Mkey, (0, 9), &[(Kind::Pd, pd)], vec![]).unwrap();
+        let key = o
+            .create(Kind::Mkey, (0, 9), &[(Kind::Pd, pd)], vec![])
+            .unwrap();
         assert_eq!(
             o.destroy(Kind::Pd, pd).unwrap_err(),
             ObjectError::Busy(Kind::Pd, pd, 1)
@@ -257,7 +264,8 @@ mod tests {
             Err(ObjectError::None(Kind::Pd, 7))
         );
         let other = o.create(Kind::Pd, (1, 9), &[], vec![]).unwrap();
-        o.set_references(Kind::Mkey, key, &[(Kind::Pd, other)]).unwrap();
+        o.set_references(Kind::Mkey, key, &[(Kind::Pd, other)])
+            .unwrap();
         o.destroy(Kind::Pd, pd).unwrap();
         assert!(o.destroy(Kind::Pd, other).is_err());
         o.destroy(Kind::Mkey, key).unwrap();

@@ -88,8 +88,7 @@ impl Options {
                 "--boot-pages" => d.pages.boot = number(value).map_err(at)?,
                 "--init-pages" => d.pages.init = number(value).map_err(at)?,
                 "--initializing" => {
-                    d.variant.iseg.initializing =
-                        Duration::from_millis(number(value).map_err(at)?);
+                    d.variant.iseg.initializing = Duration::from_millis(number(value).map_err(at)?);
                     d.iseg.initialize_for(d.variant.iseg.initializing);
                 }
                 "--latency" => d.cmdq.delay = Duration::from_micros(number(value).map_err(at)?),
@@ -117,7 +116,9 @@ mod tests {
 
     #[test]
     fn arguments() {
-        let o = parsed("--socket s --variant cx5 --log l --cap a=1").unwrap().unwrap();
+        let o = parsed("--socket s --variant cx5 --log l --cap a=1")
+            .unwrap()
+            .unwrap();
         assert_eq!((o.socket.as_str(), o.variant.as_str()), ("s", "cx5"));
         assert_eq!(o.log.as_deref(), Some("l"));
         for bad in ["", "--socket", "--socket s", "--nonsense"] {

@@ -2,7 +2,10 @@
 
 //! Pages that functions gave to the device, and how many it still wants.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{
+    BTreeMap,
+    BTreeSet, //
+};
 
 /// A function as page commands name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,6 +84,14 @@ impl Pages {
     /// Pages that any function holds at this address.
     pub fn holds(&self, page: u64) -> bool {
         self.held.values().any(|s| s.contains(&page))
+    }
+
+    /// A page in the range that any function holds.
+    pub fn any_in(&self, address: u64, size: u64) -> Option<u64> {
+        let range = address..address.saturating_add(size);
+        self.held
+            .values()
+            .find_map(|s| s.range(range.clone()).next().copied())
     }
 
     /// Number of pages of a function.

@@ -30,7 +30,7 @@ const COMMAND_WRITABLE: u32 = 0x0546;
 pub fn config_space(v: &Variant) -> ConfigSpace {
     let class = if v.ethernet { 0x0200_0000 } else { 0x0207_0000 };
     let mut c = ConfigSpace::default()
-        .value(0x00, 4, 0x15b3 | u32::from(v.pci_device_id) << 16)
+        .value(0x00, 4, 0x15b3 | (u32::from(v.pci_device_id) << 16))
         .writable(0x04, 2, COMMAND_WRITABLE)
         .value(0x06, 2, 0x0010)
         .clears(0x06, 2, 0xf900)
@@ -41,7 +41,7 @@ pub fn config_space(v: &Variant) -> ConfigSpace {
         .value(0x10, 4, 0x0c)
         .writable(0x10, 4, !(v.bar0_bytes as u32 - 1))
         .writable(0x14, 4, u32::MAX)
-        .value(0x2c, 4, 0x15b3 | u32::from(v.pci_subsystem_id) << 16)
+        .value(0x2c, 4, 0x15b3 | (u32::from(v.pci_subsystem_id) << 16))
         .value(0x34, 1, EXPRESS as u32)
         .writable(0x3c, 1, 0xff);
     c = express(c, v);
@@ -80,14 +80,14 @@ pub fn config_space(v: &Variant) -> ConfigSpace {
 fn express(c: ConfigSpace, v: &Variant) -> ConfigSpace {
     let next = if v.is_vf { MSIX } else { VPD };
     let speed = u32::from(v.link_speed);
-    let link = if v.is_vf { 0 } else { speed | 16 << 4 };
+    let link = if v.is_vf { 0 } else { speed | (16 << 4) };
     c.capability(EXPRESS, 0x10, next as u8, &[0x02, 0x00])
         // 512 bytes, extended tag, role-based errors, function-level reset.
         .value(EXPRESS + 4, 4, 0x1000_8fe2)
         .value(DEVICE_CONTROL, 2, 0x2910)
         .writable(DEVICE_CONTROL, 2, 0xffff)
         .clears(DEVICE_CONTROL + 2, 2, 0x000f)
-        .value(EXPRESS + 0x0c, 4, speed | 16 << 4 | 0x0040_0000)
+        .value(EXPRESS + 0x0c, 4, speed | (16 << 4) | 0x0040_0000)
         .writable(EXPRESS + 0x10, 2, 0x01fb)
         .value(EXPRESS + 0x12, 2, link)
         // Completion time-out ranges ABC, 32 and 64-bit atomics, 128-bit CAS.
@@ -104,7 +104,7 @@ fn msix_writable(c: ConfigSpace) -> ConfigSpace {
 
 /// Looks for a function-level reset in a write that was just done; the bit reads as zero.
 pub fn take_flr(c: &mut ConfigSpace) -> bool {
-    let asked = c.word16(DEVICE_CONTROL) >> 8 & u16::from(FLR) != 0;
+    let asked = (c.word16(DEVICE_CONTROL) >> 8) & u16::from(FLR) != 0;
     c.clear_bits(DEVICE_CONTROL + 1, FLR);
     asked
 }
@@ -141,7 +141,13 @@ mod tests {
         }
         assert_eq!(
             seen,
-            [(0x60, 0x10), (0x48, 0x03), (0x9c, 0x11), (0xc0, 0x09), (0x40, 0x01)]
+            [
+                (0x60, 0x10),
+                (0x48, 0x03),
+                (0x9c, 0x11),
+                (0xc0, 0x09),
+                (0x40, 0x01)
+            ]
         );
         assert_eq!(c.word16(0x9e), 63, "64 vectors");
         assert_eq!((c.word16(0xa0), c.word16(0xa4)), (0x2000, 0x3000));

@@ -52,6 +52,7 @@ rules! {
     0x30 MmioReserved "mmio-reserved", "reserved and read-only registers are not written";
     0x31 MmioAccess "mmio-access", "registers are accessed aligned and in their size";
     0x32 Dma "dma", "addresses given to the device are mapped for it, in the right direction";
+    0x34 Unmapped "unmapped", "memory is not unmapped while the device still owns it";
     0x33 Uar "uar", "doorbells go to an allocated UAR page";
     // Commands in general.
     0x40 UnknownOpcode "unknown-opcode", "only opcodes of the manual are sent";
@@ -133,7 +134,9 @@ mod tests {
     #[test]
     fn names_and_numbers_are_unique() {
         for (i, (rule, name, _)) in RULES.iter().enumerate() {
-            assert!(RULES[i + 1..].iter().all(|(r, n, _)| r != rule && n != name));
+            assert!(RULES[i + 1..]
+                .iter()
+                .all(|(r, n, _)| r != rule && n != name));
         }
     }
 }

@@ -7,11 +7,23 @@ use std::io::Error;
 use std::sync::Arc;
 
 use vfio_bindings::bindings::vfio::{
-    vfio_region_info, VFIO_PCI_BAR0_REGION_INDEX, VFIO_PCI_CONFIG_REGION_INDEX,
-    VFIO_PCI_MSIX_IRQ_INDEX, VFIO_PCI_NUM_IRQS, VFIO_PCI_NUM_REGIONS, VFIO_IRQ_INFO_EVENTFD,
-    VFIO_REGION_INFO_FLAG_READ, VFIO_REGION_INFO_FLAG_WRITE,
+    vfio_region_info,
+    VFIO_IRQ_INFO_EVENTFD,
+    VFIO_PCI_BAR0_REGION_INDEX,
+    VFIO_PCI_CONFIG_REGION_INDEX,
+    VFIO_PCI_MSIX_IRQ_INDEX,
+    VFIO_PCI_NUM_IRQS,
+    VFIO_PCI_NUM_REGIONS,
+    VFIO_REGION_INFO_FLAG_READ,
+    VFIO_REGION_INFO_FLAG_WRITE, //
 };
-use vfio_user::{DmaMapFlags, DmaUnmapFlags, IrqInfo, ServerBackend, ServerRegion};
+use vfio_user::{
+    DmaMapFlags,
+    DmaUnmapFlags,
+    IrqInfo,
+    ServerBackend,
+    ServerRegion, //
+};
 
 use crate::config_space;
 use crate::device::Shared;
@@ -146,7 +158,9 @@ impl ServerBackend for Backend {
     }
 
     fn dma_unmap(&mut self, flags: DmaUnmapFlags, address: u64, size: u64) -> Result<(), Error> {
-        let memory = &mut self.shared.lock().memory;
+        let mut device = self.shared.lock();
+        device.check_unmap(address, size);
+        let memory = &mut device.memory;
         if flags.contains(DmaUnmapFlags::UNMAP_ALL) {
             memory.clear();
         } else {

@@ -61,7 +61,9 @@ mod tests {
     fn a_read() {
         let data = contents("Card", &[("PN", "X1"), ("SN", "0")]);
         assert_eq!(&data[..7], b"\x82\x04\0Card");
-        let sum = data[..data.len() - 1].iter().fold(0u8, |s, b| s.wrapping_add(*b));
+        let sum = data[..data.len() - 1]
+            .iter()
+            .fold(0u8, |s, b| s.wrapping_add(*b));
         assert_eq!(sum, 0, "the checksum covers all but the end tag");
         let mut c = ConfigSpace::default().writable(AT + 2, 2, 0xffff);
         c.write(0x4a, &[0, 0]);

@@ -81,13 +81,13 @@ impl Entry {
     /// Pointer to the first input block, with its low bits.
     pub fn input_pointer(&self) -> u64 {
         let low = bits::word(&self.raw, e::INPUT_MAILBOX_POINTER_31_9.byte());
-        bits::get(&self.raw, e::INPUT_MAILBOX_POINTER_63_32) << 32 | u64::from(low)
+        (bits::get(&self.raw, e::INPUT_MAILBOX_POINTER_63_32) << 32) | u64::from(low)
     }
 
     /// Pointer to the first output block, with its low bits.
     pub fn output_pointer(&self) -> u64 {
         let low = bits::word(&self.raw, e::OUTPUT_MAILBOX_POINTER_31_9.byte());
-        bits::get(&self.raw, e::OUTPUT_MAILBOX_POINTER_63_32) << 32 | u64::from(low)
+        (bits::get(&self.raw, e::OUTPUT_MAILBOX_POINTER_63_32) << 32) | u64::from(low)
     }
 
     /// Everything that can be told from the entry alone. `notes` takes what is wrong but does
@@ -135,7 +135,10 @@ impl Entry {
         )?;
         let mut rest = self.raw;
         // The low bits of pointers were looked at above.
-        for at in [e::INPUT_MAILBOX_POINTER_31_9.byte(), e::OUTPUT_MAILBOX_POINTER_31_9.byte()] {
+        for at in [
+            e::INPUT_MAILBOX_POINTER_31_9.byte(),
+            e::OUTPUT_MAILBOX_POINTER_31_9.byte(),
+        ] {
             rest[at..at + 4].fill(0);
         }
         let status = bits::get(&rest, e::STATUS);

@@ -2,7 +2,11 @@
 
 //! Chains of mailbox blocks.
 
-use super::entry::{delivery, Undelivered, INLINE};
+use super::entry::{
+    delivery,
+    Undelivered,
+    INLINE, //
+};
 use super::signature;
 use crate::bits;
 use crate::ifc::fields::cmd_if_box as b;
@@ -84,19 +88,30 @@ pub fn walk(
         }
         if next % ALIGNMENT != 0 {
             let text = format!("{name} block {n} is at {next:#x}");
-            return Err(Undelivered::new(direction.pointer, Rule::BlockAlignment, text));
+            return Err(Undelivered::new(
+                direction.pointer,
+                Rule::BlockAlignment,
+                text,
+            ));
         }
         let mut block = vec![0u8; b::BYTES];
-        memory
-            .read(next, &mut block)
-            .map_err(|f| Undelivered::new(delivery::FIRMWARE, Rule::Dma, format!("{name} block {n}: {f}")))?;
+        memory.read(next, &mut block).map_err(|f| {
+            Undelivered::new(
+                delivery::FIRMWARE,
+                Rule::Dma,
+                format!("{name} block {n}: {f}"),
+            )
+        })?;
         check(&block, n, token, mode, direction)?;
         chain.addresses.push(next);
         next = next_pointer(&block);
         chain.blocks.push(block);
     }
     if next != 0 && wanted > 0 {
-        let text = format!("{name} block {} of {wanted} points to {next:#x}", wanted - 1);
+        let text = format!(
+            "{name} block {} of {wanted} points to {next:#x}",
+            wanted - 1
+        );
         notes.push((Rule::ChainLong, text));
     }
     Ok(chain)
@@ -105,7 +120,7 @@ pub fn walk(
 /// The next pointer of a block, with its low bits.
 fn next_pointer(block: &[u8]) -> u64 {
     let low = bits::word(block, b::NEXT_POINTER_31_10.byte());
-    bits::get(block, b::NEXT_POINTER_63_32) << 32 | u64::from(low)
+    (bits::get(block, b::NEXT_POINTER_63_32) << 32) | u64::from(low)
 }
 
 fn check(
@@ -124,20 +139,35 @@ fn check(
     let number = bits::get(block, b::BLOCK_NUMBER);
     if number != n as u64 {
         let text = format!("{name} block {n} has number {number}");
-        return Err(Undelivered::new(delivery::BLOCK_NUMBER, Rule::BlockNumber, text));
+        return Err(Undelivered::new(
+            delivery::BLOCK_NUMBER,
+            Rule::BlockNumber,
+            text,
+        ));
     }
     let required = mode == checksum::ENABLED
         || (mode == checksum::INITIAL && !signature::block_is_unsigned(block));
     if required && !signature::block_is_signed(block) {
         let text = format!("{name} block {n} has wrong signatures, cmdif_checksum is {mode}");
-        return Err(Undelivered::new(delivery::SIGNATURE, Rule::BlockSignature, text));
+        return Err(Undelivered::new(
+            delivery::SIGNATURE,
+            Rule::BlockSignature,
+            text,
+        ));
     }
     let mut rest = block.to_vec();
     // The low bits of the next pointer are an alignment of their own.
     rest[b::NEXT_POINTER_31_10.byte()..][..4].fill(0);
     if let Some(at) = nonzero_reserved("cmd_if_box", &rest, None) {
-        let text = format!("{name} block {n}: reserved byte {at:03x}h is {:02x}h", block[at]);
-        return Err(Undelivered::new(delivery::RESERVED, Rule::BlockReserved, text));
+        let text = format!(
+            "{name} block {n}: reserved byte {at:03x}h is {:02x}h",
+            block[at]
+        );
+        return Err(Undelivered::new(
+            delivery::RESERVED,
+            Rule::BlockReserved,
+            text,
+        ));
     }
     Ok(())
 }
@@ -145,16 +175,21 @@ fn check(
 impl Chain {
     /// The command data of all blocks, one after the other.
     pub fn data(&self) -> impl Iterator<Item = &[u8]> {
-        self.blocks.iter().map(|block| &block[..DATA.min(block.len())])
+        self.blocks
+            .iter()
+            .map(|block| &block[..DATA.min(block.len())])
     }
 
     /// Number of the first block whose contents in memory are not those that were read.
     pub fn changed(&self, memory: &GuestMemory) -> Option<usize> {
         let mut now = vec![0u8; b::BYTES];
-        self.addresses.iter().zip(&self.blocks).position(|(a, block)| {
-            // Memory that is gone by now was changed, too.
-            memory.read(*a, &mut now).is_err() || now != *block
-        })
+        self.addresses
+            .iter()
+            .zip(&self.blocks)
+            .position(|(a, block)| {
+                // Memory that is gone by now was changed, too.
+                memory.read(*a, &mut now).is_err() || now != *block
+            })
     }
 }
 
@@ -199,12 +234,24 @@ pub mod tests {
         assert_eq!(verdict(two - 1, 0, &[]), Ok(11), "one block and a note");
         assert_eq!(verdict(two, 0, &[(0x63d, 8)]), Err((2, Rule::BlockToken)));
         assert_eq!(verdict(two, 0, &[(0x63b, 7)]), Err((3, Rule::BlockNumber)));
-        assert_eq!(verdict(two, 0, &[(0x600, 7)]), Err((9, Rule::BlockReserved)));
-        assert_eq!(verdict(two, 0, &[(0x237, 1)]), Err((5, Rule::BlockAlignment)));
+        assert_eq!(
+            verdict(two, 0, &[(0x600, 7)]),
+            Err((9, Rule::BlockReserved))
+        );
+        assert_eq!(
+            verdict(two, 0, &[(0x237, 1)]),
+            Err((5, Rule::BlockAlignment))
+        );
         assert_eq!(verdict(two, 0, &[(0x230, 1)]), Err((6, Rule::Dma)));
         assert_eq!(verdict(two, 0, &[(0x400, 1)]), Ok(2));
-        assert_eq!(verdict(two, 1, &[(0x400, 1)]), Err((1, Rule::BlockSignature)));
-        assert_eq!(verdict(two, 3, &[(0x23e, 0), (0x23f, 0)]), Err((1, Rule::BlockSignature)));
+        assert_eq!(
+            verdict(two, 1, &[(0x400, 1)]),
+            Err((1, Rule::BlockSignature))
+        );
+        assert_eq!(
+            verdict(two, 3, &[(0x23e, 0), (0x23f, 0)]),
+            Err((1, Rule::BlockSignature))
+        );
         assert_eq!(verdict(two, 1, &[(0x23e, 0), (0x23f, 0)]), Ok(2));
     }
 

@@ -7,21 +7,38 @@ pub mod mailbox;
 pub mod signature;
 
 use std::collections::BTreeMap;
-use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::time::{Duration, Instant};
+use std::panic::{
+    catch_unwind,
+    AssertUnwindSafe, //
+};
+use std::time::{
+    Duration,
+    Instant, //
+};
 
 use crate::bits;
 use crate::command;
 use crate::device::Device;
 use crate::eq::event;
 use crate::faults::Effect;
-use crate::ifc::fields::{cmd_if_box, cmd_queue_entry};
+use crate::ifc::fields::{
+    cmd_if_box,
+    cmd_queue_entry, //
+};
 use crate::ifc::opcode;
 use crate::log::Record;
 use crate::pci;
 use crate::rules::Rule;
-use entry::{delivery, Entry, Undelivered, INLINE};
-use mailbox::{Chain, DATA};
+use entry::{
+    delivery,
+    Entry,
+    Undelivered,
+    INLINE, //
+};
+use mailbox::{
+    Chain,
+    DATA, //
+};
 
 /// A command that the device owns.
 pub struct Job {
@@ -146,7 +163,7 @@ impl CommandQueue {
 /// Takes a write of the command doorbell.
 pub fn doorbell(device: &mut Device, vector: u32) {
     let slots = device.iseg.slots();
-    for slot in (0..32).filter(|s| vector >> s & 1 != 0) {
+    for slot in (0..32).filter(|s| (vector >> s) & 1 != 0) {
         let subject = "command doorbell";
         if slot >= slots {
             let text = format!("bit {slot} of vector {vector:#x}, but there are {slots} slots");
@@ -321,7 +338,10 @@ fn check_unchanged(device: &mut Device, job: &Job, subject: &str) {
     let mut now = [0u8; cmd_queue_entry::BYTES];
     let readable = device.memory.read(job.address, &mut now).is_ok();
     if !readable || now != job.entry.raw {
-        let text = format!("the entry of slot {} changed while the device owned it", job.slot);
+        let text = format!(
+            "the entry of slot {} changed while the device owned it",
+            job.slot
+        );
         device.violation(Rule::EntryChanged, subject, text);
     }
     if let Some(n) = job.input_chain.changed(&device.memory) {
@@ -350,7 +370,12 @@ fn write_back(
     let damaged = [Effect::WrongToken, Effect::BadSignature, Effect::WrongBlock]
         .iter()
         .any(|e| job.has(e));
-    for (address, old) in job.output_chain.addresses.iter().zip(&job.output_chain.blocks) {
+    for (address, old) in job
+        .output_chain
+        .addresses
+        .iter()
+        .zip(&job.output_chain.blocks)
+    {
         let n = rest.len().min(DATA);
         if mode == mailbox::checksum::DISABLED && !damaged {
             device.memory.write(*address, &rest[..n])?;
@@ -364,11 +389,19 @@ fn write_back(
     }
     let mut raw = job.entry.raw;
     let inline = &output[..output.len().min(INLINE)];
-    bits::set_bytes(&mut raw, cmd_queue_entry::COMMAND_OUTPUT_INLINE_DATA, inline);
+    bits::set_bytes(
+        &mut raw,
+        cmd_queue_entry::COMMAND_OUTPUT_INLINE_DATA,
+        inline,
+    );
     bits::set(&mut raw, cmd_queue_entry::STATUS, delivered.into());
     bits::set(&mut raw, cmd_queue_entry::OWNERSHIP, 0);
     if job.has(&Effect::WrongToken) {
-        bits::set(&mut raw, cmd_queue_entry::TOKEN, (job.entry.token() ^ 0x55).into());
+        bits::set(
+            &mut raw,
+            cmd_queue_entry::TOKEN,
+            (job.entry.token() ^ 0x55).into(),
+        );
     }
     signature::sign_entry(&mut raw);
     if job.has(&Effect::BadSignature) {
@@ -404,12 +437,18 @@ fn damage(job: &Job, block: &mut [u8]) {
 }
 
 fn notify(device: &mut Device, job: &Job) {
-    let Some(number) = job.event_queue else { return };
+    let Some(number) = job.event_queue else {
+        return;
+    };
     if job.has(&Effect::NoEvent) {
         return;
     }
     let data = (1u32 << job.slot).to_be_bytes();
-    let times = if job.has(&Effect::DuplicateEvent) { 2 } else { 1 };
+    let times = if job.has(&Effect::DuplicateEvent) {
+        2
+    } else {
+        1
+    };
     for _ in 0..times {
         device.post_to(number, event::COMMAND, 0, &data);
     }

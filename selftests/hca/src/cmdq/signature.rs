@@ -5,7 +5,10 @@
 //! Each is the complement of the XOR of the bytes that it covers, so that XOR over all of them,
 //! the signature included, is FFh.
 
-use crate::ifc::fields::{cmd_if_box, cmd_queue_entry};
+use crate::ifc::fields::{
+    cmd_if_box,
+    cmd_queue_entry, //
+};
 
 /// XOR over bytes.
 pub fn xor(data: &[u8]) -> u8 {
@@ -106,7 +109,11 @@ mod tests {
         sign_block(&mut block);
         block[0x23d] ^= 1;
         block[5] ^= 1;
-        assert_eq!(xor(&block), 0xff, "the whole is right, the control part is not");
+        assert_eq!(
+            xor(&block),
+            0xff,
+            "the whole is right, the control part is not"
+        );
         assert!(!block_is_signed(&block));
     }
 }

@@ -2,27 +2,53 @@
 
 //! HCA capabilities: QUERY_HCA_CAP and SET_HCA_CAP.
 
-use super::{status, Call, Outcome, Spec};
-use crate::caps::{SetError, TYPES};
+use super::{
+    status,
+    Call,
+    Outcome,
+    Spec, //
+};
+use crate::caps::{
+    SetError,
+    TYPES, //
+};
 use crate::device::Stage;
 use crate::ifc::fields::*;
-use crate::ifc::{opcode, Override};
+use crate::ifc::{
+    opcode,
+    Override, //
+};
 use crate::rules::Rule;
 
 pub const COMMANDS: &[Spec] = &[
-    Spec::new(opcode::QUERY_HCA_CAP, "query_hca_cap_in", "query_hca_cap_out", query)
-        .from(Stage::Enabled)
-        .op_mods(&[]),
-    Spec::new(opcode::SET_HCA_CAP, "set_hca_cap_in", "set_hca_cap_out", set)
-        .from(Stage::Enabled)
-        .op_mods(&[])
-        .inner(set_layout),
+    Spec::new(
+        opcode::QUERY_HCA_CAP,
+        "query_hca_cap_in",
+        "query_hca_cap_out",
+        query,
+    )
+    .from(Stage::Enabled)
+    .op_mods(&[]),
+    Spec::new(
+        opcode::SET_HCA_CAP,
+        "set_hca_cap_in",
+        "set_hca_cap_out",
+        set,
+    )
+    .from(Stage::Enabled)
+    .op_mods(&[])
+    .inner(set_layout),
 ];
 
 /// The page's own layout takes the place of the union of all pages.
 fn set_layout(input: &[u8]) -> Option<Override<'static>> {
     let kind = (crate::bits::word(input, 4) & 0xffff) as u16 >> 1;
-    let layout = TYPES.iter().find(|(k, _)| *k == kind)?.1.split('@').next()?;
+    let layout = TYPES
+        .iter()
+        .find(|(k, _)| *k == kind)?
+        .1
+        .split('@')
+        .next()?;
     Some(Override {
         member: "capability",
         layout,

@@ -2,9 +2,18 @@
 
 //! Event queues: CREATE_EQ, DESTROY_EQ, QUERY_EQ, GEN_EQE.
 
-use super::{status, Call, Outcome, Spec};
+use super::{
+    status,
+    Call,
+    Outcome,
+    Spec, //
+};
 use crate::bits;
-use crate::eq::{st, Eq, EQE_BYTES};
+use crate::eq::{
+    st,
+    Eq,
+    EQE_BYTES, //
+};
 use crate::ifc::fields::*;
 use crate::ifc::opcode;
 use crate::objects::Kind;
@@ -12,7 +21,12 @@ use crate::rules::Rule;
 
 pub const COMMANDS: &[Spec] = &[
     Spec::new(opcode::CREATE_EQ, "create_eq_in", "create_eq_out", create),
-    Spec::new(opcode::DESTROY_EQ, "destroy_eq_in", "destroy_eq_out", destroy),
+    Spec::new(
+        opcode::DESTROY_EQ,
+        "destroy_eq_in",
+        "destroy_eq_out",
+        destroy,
+    ),
     Spec::new(opcode::QUERY_EQ, "query_eq_in", "query_eq_out", query),
 ];
 
@@ -117,7 +131,7 @@ fn check_events(call: &mut Call<'_>, mask: &[u64]) {
     for (event, capability) in EVENT_CAPS {
         let wanted = mask
             .get(usize::from(event / 64))
-            .is_some_and(|m| m >> (event % 64) & 1 != 0);
+            .is_some_and(|m| (m >> (event % 64)) & 1 != 0);
         // What counts for the DCT event is the maximum: the mask is made before it is enabled.
         if wanted && call.device.caps.get_max(capability) == 0 {
             let text = format!("event 0x{event:02x} without capability {capability}");
@@ -149,7 +163,10 @@ fn check_ring(call: &mut Call<'_>, eq: &Eq) -> Outcome {
         unset += u32::from(byte[0] & 1 == 0);
     }
     if unset > 0 {
-        let text = format!("{unset} of {} EQEs have their ownership bit clear", eq.entries());
+        let text = format!(
+            "{unset} of {} EQEs have their ownership bit clear",
+            eq.entries()
+        );
         call.note(Rule::EqBuffer, text);
     }
     Ok(())

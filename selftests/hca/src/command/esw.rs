@@ -2,9 +2,17 @@
 
 //! E-switch functions: QUERY_ESW_FUNCTIONS.
 
-use super::{status, Call, Outcome, Spec};
+use super::{
+    status,
+    Call,
+    Outcome,
+    Spec, //
+};
 use crate::ifc::fields::*;
-use crate::ifc::{opcode, Field};
+use crate::ifc::{
+    opcode,
+    Field, //
+};
 use crate::rules::Rule;
 
 pub const COMMANDS: &[Spec] = &[Spec::new(
@@ -43,7 +51,12 @@ fn query(call: &mut Call<'_>) -> Outcome {
         return Err(call.refuse(status::BAD_OP, Rule::Unsupported, text));
     }
     if call.op_mod == V1 {
-        if call.device.caps.get("cmd_hca_cap.query_host_net_function_v1") == 0 {
+        if call
+            .device
+            .caps
+            .get("cmd_hca_cap.query_host_net_function_v1")
+            == 0
+        {
             let text = "V1 layout, but query_host_net_function_v1 is 0";
             return Err(call.refuse(status::BAD_PARAM, Rule::Unsupported, text));
         }

@@ -2,7 +2,12 @@
 
 //! Initialization and general commands: ENABLE_HCA to DISABLE_HCA, ISSI, adapter, NOP.
 
-use super::{status, Call, Outcome, Spec};
+use super::{
+    status,
+    Call,
+    Outcome,
+    Spec, //
+};
 use crate::device::Stage;
 use crate::ifc::fields::*;
 use crate::ifc::opcode;
@@ -12,14 +17,35 @@ use crate::pages::Function;
 use crate::rules::Rule;
 
 pub const COMMANDS: &[Spec] = &[
-    Spec::new(opcode::ENABLE_HCA, "enable_hca_in", "enable_hca_out", enable).from(Stage::Disabled),
-    Spec::new(opcode::DISABLE_HCA, "disable_hca_in", "disable_hca_out", disable)
-        .from(Stage::Enabled),
+    Spec::new(
+        opcode::ENABLE_HCA,
+        "enable_hca_in",
+        "enable_hca_out",
+        enable,
+    )
+    .from(Stage::Disabled),
+    Spec::new(
+        opcode::DISABLE_HCA,
+        "disable_hca_in",
+        "disable_hca_out",
+        disable,
+    )
+    .from(Stage::Enabled),
     Spec::new(opcode::INIT_HCA, "init_hca_in", "init_hca_out", init).from(Stage::Enabled),
-    Spec::new(opcode::TEARDOWN_HCA, "teardown_hca_in", "teardown_hca_out", teardown)
-        .from(Stage::Enabled),
-    Spec::new(opcode::QUERY_ISSI, "query_issi_in", "query_issi_out", query_issi)
-        .from(Stage::Enabled),
+    Spec::new(
+        opcode::TEARDOWN_HCA,
+        "teardown_hca_in",
+        "teardown_hca_out",
+        teardown,
+    )
+    .from(Stage::Enabled),
+    Spec::new(
+        opcode::QUERY_ISSI,
+        "query_issi_in",
+        "query_issi_out",
+        query_issi,
+    )
+    .from(Stage::Enabled),
     Spec::new(opcode::SET_ISSI, "set_issi_in", "set_issi_out", set_issi).from(Stage::Enabled),
     Spec::new(
         opcode::SET_DRIVER_VERSION,
@@ -29,8 +55,13 @@ pub const COMMANDS: &[Spec] = &[
     )
     .from(Stage::Enabled)
     .needs("cmd_hca_cap.driver_version"),
-    Spec::new(opcode::QUERY_ADAPTER, "query_adapter_in", "query_adapter_out", query_adapter)
-        .from(Stage::Enabled),
+    Spec::new(
+        opcode::QUERY_ADAPTER,
+        "query_adapter_in",
+        "query_adapter_out",
+        query_adapter,
+    )
+    .from(Stage::Enabled),
     Spec::new(opcode::NOP, "nop_in", "nop_out", nop),
 ];
 
@@ -45,7 +76,11 @@ mod profile {
 const SUPPORTED_ISSI: u32 = 0b11;
 
 /// True if a command is about the function itself, as opposed to one that it manages.
-fn is_own(call: &mut Call<'_>, function_id: u64, embedded_cpu: bool) -> Result<bool, super::Refusal> {
+fn is_own(
+    call: &mut Call<'_>,
+    function_id: u64,
+    embedded_cpu: bool,
+) -> Result<bool, super::Refusal> {
     let own_ec = call.device.variant.iseg.embedded_cpu;
     if function_id == 0 && embedded_cpu == own_ec {
         return Ok(true);
@@ -61,12 +96,18 @@ fn enable(call: &mut Call<'_>) -> Outcome {
     let id = call.get(enable_hca_in::FUNCTION_ID);
     let ec = call.flag(enable_hca_in::EMBEDDED_CPU_FUNCTION);
     if !is_own(call, id, ec)? {
-        return call.device.esw.enable_host(true).map_err(|()| {
-            call.decline(status::BAD_RES_STATE, Rule::NotPermitted)
-        });
+        return call
+            .device
+            .esw
+            .enable_host(true)
+            .map_err(|()| call.decline(status::BAD_RES_STATE, Rule::NotPermitted));
     }
     if call.device.stage != Stage::Disabled {
-        return Err(call.refuse(status::BAD_RES_STATE, Rule::Order, "the HCA is enabled already"));
+        return Err(call.refuse(
+            status::BAD_RES_STATE,
+            Rule::Order,
+            "the HCA is enabled already",
+        ));
     }
     call.device.stage = Stage::Enabled;
     call.device.pages.reset();
@@ -77,16 +118,25 @@ fn disable(call: &mut Call<'_>) -> Outcome {
     let id = call.get(disable_hca_in::FUNCTION_ID);
     let ec = call.flag(disable_hca_in::EMBEDDED_CPU_FUNCTION);
     if !is_own(call, id, ec)? {
-        return call.device.esw.enable_host(false).map_err(|()| {
-            call.decline(status::BAD_RES_STATE, Rule::NotPermitted)
-        });
+        return call
+            .device
+            .esw
+            .enable_host(false)
+            .map_err(|()| call.decline(status::BAD_RES_STATE, Rule::NotPermitted));
     }
     if call.device.stage == Stage::Initialized {
-        return Err(call.refuse(status::BAD_RES_STATE, Rule::Order, "TEARDOWN_HCA comes first"));
+        return Err(call.refuse(
+            status::BAD_RES_STATE,
+            Rule::Order,
+            "TEARDOWN_HCA comes first",
+        ));
     }
     let held = call.device.pages.total();
     if held > 0 {
-        call.note(Rule::PagesHeld, format!("the device still holds {held} pages"));
+        call.note(
+            Rule::PagesHeld,
+            format!("the device still holds {held} pages"),
+        );
     }
     call.device.stage = Stage::Disabled;
     call.device.issi = 0;
@@ -97,7 +147,11 @@ fn disable(call: &mut Call<'_>) -> Outcome {
 
 fn init(call: &mut Call<'_>) -> Outcome {
     if call.device.stage == Stage::Initialized {
-        return Err(call.refuse(status::BAD_RES_STATE, Rule::Order, "INIT_HCA was done already"));
+        return Err(call.refuse(
+            status::BAD_RES_STATE,
+            Rule::Order,
+            "INIT_HCA was done already",
+        ));
     }
     let missing = call.device.pages.boot_missing() + call.device.pages.init_missing();
     if missing > 0 {
@@ -160,7 +214,10 @@ fn left_over(call: &mut Call<'_>) {
         }
     }
     for (kind, n) in left {
-        call.note(Rule::ObjectsLeft, format!("{n} of {kind:?} are still there"));
+        call.note(
+            Rule::ObjectsLeft,
+            format!("{n} of {kind:?} are still there"),
+        );
     }
 }
 
@@ -172,12 +229,16 @@ fn query_issi(call: &mut Call<'_>) -> Outcome {
 
 fn set_issi(call: &mut Call<'_>) -> Outcome {
     let issi = call.get(set_issi_in::CURRENT_ISSI);
-    if issi >= 32 || SUPPORTED_ISSI >> issi & 1 == 0 {
+    if issi >= 32 || (SUPPORTED_ISSI >> issi) & 1 == 0 {
         let text = format!("ISSI {issi} is not supported");
         return Err(call.refuse(status::BAD_PARAM, Rule::Value, text));
     }
     if call.device.stage == Stage::Initialized {
-        return Err(call.refuse(status::BAD_SYS_STATE, Rule::Order, "ISSI is set before INIT_HCA"));
+        return Err(call.refuse(
+            status::BAD_SYS_STATE,
+            Rule::Order,
+            "ISSI is set before INIT_HCA",
+        ));
     }
     call.device.issi = issi as u16;
     Ok(())
@@ -185,7 +246,13 @@ fn set_issi(call: &mut Call<'_>) -> Outcome {
 
 fn set_driver_version(call: &mut Call<'_>) -> Outcome {
     let early = call.device.stage < Stage::Initialized;
-    if early && call.device.caps.get("cmd_hca_cap.driver_version_before_init_hca") == 0 {
+    if early
+        && call
+            .device
+            .caps
+            .get("cmd_hca_cap.driver_version_before_init_hca")
+            == 0
+    {
         let text = "before INIT_HCA without driver_version_before_init_hca";
         return Err(call.refuse(status::BAD_SYS_STATE, Rule::Order, text));
     }
@@ -196,7 +263,7 @@ fn set_driver_version(call: &mut Call<'_>) -> Outcome {
 }
 
 /// `ieee_vendor_id`: the manufacturer's OUI.
-const IEEE_VENDOR_ID: u64 = 0x0002_c9;
+const IEEE_VENDOR_ID: u64 = 0x02c9;
 
 fn query_adapter(call: &mut Call<'_>) -> Outcome {
     use query_adapter_param_block as block;

@@ -19,8 +19,16 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use crate::bits;
-use crate::device::{Device, Stage};
-use crate::ifc::{self, opcode, Field, Override};
+use crate::device::{
+    Device,
+    Stage, //
+};
+use crate::ifc::{
+    self,
+    opcode,
+    Field,
+    Override, //
+};
 use crate::objects::ObjectError;
 use crate::rules::Rule;
 
@@ -52,6 +60,9 @@ pub struct Refusal {
 /// Result of a handler; what it answers is in [`Call::output`].
 pub type Outcome = Result<(), Refusal>;
 
+/// Finds the layout of a part of an input that is raw words in the header.
+pub type Inner = fn(&[u8]) -> Option<Override<'static>>;
+
 /// A command that the model knows.
 pub struct Spec {
     pub opcode: u16,
@@ -66,7 +77,7 @@ pub struct Spec {
     /// Capability, by name, that must not be zero.
     pub capability: Option<&'static str>,
     /// Layouts that replace raw words of the input.
-    pub inner: Option<fn(&[u8]) -> Option<Override<'static>>>,
+    pub inner: Option<Inner>,
     pub run: fn(&mut Call<'_>) -> Outcome,
 }
 
@@ -109,7 +120,7 @@ impl Spec {
     }
 
     /// The layout of a part of the input follows from the input.
-    pub const fn inner(mut self, f: fn(&[u8]) -> Option<Override<'static>>) -> Spec {
+    pub const fn inner(mut self, f: Inner) -> Spec {
         self.inner = Some(f);
         self
     }
@@ -284,26 +295,43 @@ fn check(call: &mut Call<'_>) -> Result<&'static Spec, Refusal> {
         }
     }
     if call.device.stage < spec.stage {
-        let text = format!("needs stage {:?}, it is {:?}", spec.stage, call.device.stage);
+        let text = format!(
+            "needs stage {:?}, it is {:?}",
+            spec.stage, call.device.stage
+        );
         return Err(call.refuse(status::BAD_SYS_STATE, Rule::Order, text));
     }
     let least = ifc::layout(spec.input).map_or(8, ifc::Layout::bytes);
     if call.input.len() < least {
-        let text = format!("input_length is {}, the layout has {least}", call.input.len());
+        let text = format!(
+            "input_length is {}, the layout has {least}",
+            call.input.len()
+        );
         return Err(call.refuse(status::BAD_INPUT_LENGTH, Rule::InputLength, text));
     }
     let least = ifc::layout(spec.output).map_or(8, ifc::Layout::bytes);
     if call.output.len() < least {
-        let text = format!("output_length is {}, the layout has {least}", call.output.len());
+        let text = format!(
+            "output_length is {}, the layout has {least}",
+            call.output.len()
+        );
         return Err(call.refuse(status::BAD_OUTPUT_LENGTH, Rule::OutputLength, text));
     }
     if !spec.op_mods.is_empty() && !spec.op_mods.contains(&call.op_mod) {
         let text = format!("op_mod is 0x{:x}", call.op_mod);
         return Err(call.refuse(status::BAD_PARAM, Rule::OpMod, text));
     }
+    let uid = (bits::word(call.input, 0) & 0xffff) as u16;
+    if uid != 0 && call.device.caps.get("cmd_hca_cap.log_max_uctx") == 0 {
+        let text = format!("uid is 0x{uid:x}, but log_max_uctx is 0");
+        return Err(call.refuse(status::BAD_PARAM, Rule::Uid, text));
+    }
     let inner = spec.inner.and_then(|f| f(call.input));
     if let Some(at) = ifc::nonzero_reserved(spec.input, call.input, inner) {
-        let text = format!("reserved bits at {at:03x}h: byte is {:02x}h", call.input[at]);
+        let text = format!(
+            "reserved bits at {at:03x}h: byte is {:02x}h",
+            call.input[at]
+        );
         return Err(call.refuse(status::BAD_PARAM, Rule::CommandReserved, text));
     }
     Ok(spec)
@@ -316,7 +344,11 @@ mod tests {
     #[test]
     fn every_spec_is_sound() {
         let mut seen = std::collections::BTreeSet::new();
-        for s in CHAPTERS.iter().chain(crate::net::CHAPTERS).flat_map(|c| c.iter()) {
+        for s in CHAPTERS
+            .iter()
+            .chain(crate::net::CHAPTERS)
+            .flat_map(|c| c.iter())
+        {
             assert!(seen.insert(s.opcode), "0x{:x} twice", s.opcode);
             assert!(opcode::name(s.opcode).is_some(), "0x{:x}", s.opcode);
             assert!(ifc::layout(s.input).is_some(), "{}", s.input);

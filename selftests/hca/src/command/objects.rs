@@ -2,18 +2,41 @@
 
 //! Simple objects: UAR, PD, transport domain, XRC domain, memory keys, queue counters.
 
-use super::{status, Call, Outcome, Spec};
+use super::{
+    status,
+    Call,
+    Outcome,
+    Spec, //
+};
 use crate::bits;
 use crate::ifc::fields::*;
-use crate::ifc::{opcode, Field};
+use crate::ifc::{
+    opcode,
+    Field, //
+};
 use crate::objects::Kind;
 use crate::rules::Rule;
 
 pub const COMMANDS: &[Spec] = &[
-    Spec::new(opcode::ALLOC_UAR, "alloc_uar_in", "alloc_uar_out", alloc_uar),
-    Spec::new(opcode::DEALLOC_UAR, "dealloc_uar_in", "dealloc_uar_out", dealloc_uar),
+    Spec::new(
+        opcode::ALLOC_UAR,
+        "alloc_uar_in",
+        "alloc_uar_out",
+        alloc_uar,
+    ),
+    Spec::new(
+        opcode::DEALLOC_UAR,
+        "dealloc_uar_in",
+        "dealloc_uar_out",
+        dealloc_uar,
+    ),
     Spec::new(opcode::ALLOC_PD, "alloc_pd_in", "alloc_pd_out", alloc_pd),
-    Spec::new(opcode::DEALLOC_PD, "dealloc_pd_in", "dealloc_pd_out", dealloc_pd),
+    Spec::new(
+        opcode::DEALLOC_PD,
+        "dealloc_pd_in",
+        "dealloc_pd_out",
+        dealloc_pd,
+    ),
     Spec::new(
         opcode::ALLOC_TRANSPORT_DOMAIN,
         "alloc_transport_domain_in",
@@ -26,12 +49,32 @@ pub const COMMANDS: &[Spec] = &[
         "dealloc_transport_domain_out",
         dealloc_td,
     ),
-    Spec::new(opcode::ALLOC_XRCD, "alloc_xrcd_in", "alloc_xrcd_out", alloc_xrcd)
-        .needs("cmd_hca_cap.xrc"),
-    Spec::new(opcode::DEALLOC_XRCD, "dealloc_xrcd_in", "dealloc_xrcd_out", dealloc_xrcd)
-        .needs("cmd_hca_cap.xrc"),
-    Spec::new(opcode::CREATE_MKEY, "create_mkey_in", "create_mkey_out", create_mkey),
-    Spec::new(opcode::DESTROY_MKEY, "destroy_mkey_in", "destroy_mkey_out", destroy_mkey),
+    Spec::new(
+        opcode::ALLOC_XRCD,
+        "alloc_xrcd_in",
+        "alloc_xrcd_out",
+        alloc_xrcd,
+    )
+    .needs("cmd_hca_cap.xrc"),
+    Spec::new(
+        opcode::DEALLOC_XRCD,
+        "dealloc_xrcd_in",
+        "dealloc_xrcd_out",
+        dealloc_xrcd,
+    )
+    .needs("cmd_hca_cap.xrc"),
+    Spec::new(
+        opcode::CREATE_MKEY,
+        "create_mkey_in",
+        "create_mkey_out",
+        create_mkey,
+    ),
+    Spec::new(
+        opcode::DESTROY_MKEY,
+        "destroy_mkey_in",
+        "destroy_mkey_out",
+        destroy_mkey,
+    ),
     Spec::new(
         opcode::QUERY_SPECIAL_CONTEXTS,
         "query_special_contexts_in",
@@ -118,7 +161,7 @@ mod access_mode {
 
 fn create_mkey(call: &mut Call<'_>) -> Outcome {
     let at = create_mkey_in::MEMORY_KEY_MKEY_ENTRY;
-    let mode = call.get(at / mkc::ACCESS_MODE_4_2) << 2 | call.get(at / mkc::ACCESS_MODE_1_0);
+    let mode = (call.get(at / mkc::ACCESS_MODE_4_2) << 2) | call.get(at / mkc::ACCESS_MODE_1_0);
     let octwords = call.get(at / mkc::TRANSLATIONS_OCTWORD_SIZE);
     let actual = call.get(create_mkey_in::TRANSLATIONS_OCTWORD_ACTUAL_SIZE);
     let bytes = call.tail(create_mkey_in::KLM_PAS_MTT).len() as u64;
@@ -163,7 +206,7 @@ fn check_mtt(call: &mut Call<'_>, octwords: u64) -> Outcome {
     let start = create_mkey_in::KLM_PAS_MTT.byte();
     for i in 0..octwords.saturating_mul(2) {
         let offset = start.saturating_add(usize::try_from(i * 8).unwrap_or(usize::MAX));
-        let entry = u64::from(bits::word(call.input, offset)) << 32
+        let entry = (u64::from(bits::word(call.input, offset)) << 32)
             | u64::from(bits::word(call.input, offset.saturating_add(4)));
         // The low bits of an MTT hold its access rights; an entry of zero is a hole.
         let address = entry & !7;

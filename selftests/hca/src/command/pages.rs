@@ -2,20 +2,40 @@
 
 //! Pages: QUERY_PAGES and MANAGE_PAGES.
 
-use super::{general, status, Call, Outcome, Refusal, Spec};
+use super::{
+    general,
+    status,
+    Call,
+    Outcome,
+    Refusal,
+    Spec, //
+};
 use crate::device::Stage;
 use crate::ifc::fields::*;
-use crate::ifc::{opcode, Field};
+use crate::ifc::{
+    opcode,
+    Field, //
+};
 use crate::pages::Function;
 use crate::rules::Rule;
 
 pub const COMMANDS: &[Spec] = &[
-    Spec::new(opcode::QUERY_PAGES, "query_pages_in", "query_pages_out", query)
-        .from(Stage::Enabled)
-        .op_mods(&[BOOT, INIT, REGULAR]),
-    Spec::new(opcode::MANAGE_PAGES, "manage_pages_in", "manage_pages_out", manage)
-        .from(Stage::Enabled)
-        .op_mods(&[CANNOT_GIVE, GIVE, TAKE]),
+    Spec::new(
+        opcode::QUERY_PAGES,
+        "query_pages_in",
+        "query_pages_out",
+        query,
+    )
+    .from(Stage::Enabled)
+    .op_mods(&[BOOT, INIT, REGULAR]),
+    Spec::new(
+        opcode::MANAGE_PAGES,
+        "manage_pages_in",
+        "manage_pages_out",
+        manage,
+    )
+    .from(Stage::Enabled)
+    .op_mods(&[CANNOT_GIVE, GIVE, TAKE]),
 ];
 
 /// QUERY_PAGES op_mod. Source: `MLX5_QUERY_PAGES_IN_OP_MOD_*` of the kernel's header.
@@ -130,14 +150,20 @@ fn give(call: &mut Call<'_>, f: Function, n: u32) -> Outcome {
         }
     }
     if excess > 0 {
-        call.note(Rule::PagesExcess, format!("{excess} of {n} pages were not asked for"));
+        call.note(
+            Rule::PagesExcess,
+            format!("{excess} of {n} pages were not asked for"),
+        );
     }
     Ok(())
 }
 
 fn take(call: &mut Call<'_>, f: Function, n: u32) -> Outcome {
     if call.input.len() > manage_pages_in::BYTES {
-        call.note(Rule::InputLength, "taking pages needs no addresses in the input");
+        call.note(
+            Rule::InputLength,
+            "taking pages needs no addresses in the input",
+        );
     }
     let room = call.output.len().saturating_sub(manage_pages_out::BYTES) / 8;
     if room < n as usize {

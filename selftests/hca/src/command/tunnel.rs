@@ -2,7 +2,12 @@
 
 //! UDP ports of VXLAN tunnels.
 
-use super::{status, Call, Outcome, Spec};
+use super::{
+    status,
+    Call,
+    Outcome,
+    Spec, //
+};
 use crate::ifc::fields::*;
 use crate::ifc::opcode;
 use crate::rules::Rule;

@@ -5,8 +5,15 @@
 mod requests;
 mod wait;
 
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::io::{
+    BufRead,
+    BufReader,
+    Write, //
+};
+use std::os::unix::net::{
+    UnixListener,
+    UnixStream, //
+};
 use std::path::Path;
 use std::sync::Arc;
 

@@ -7,9 +7,15 @@ use std::time::Duration;
 use super::wait;
 use crate::bits;
 use crate::counters::Counters;
-use crate::device::{Device, Shared};
+use crate::device::{
+    Device,
+    Shared, //
+};
 use crate::eq::event;
-use crate::faults::{number, Fault};
+use crate::faults::{
+    number,
+    Fault, //
+};
 use crate::health::Health;
 use crate::pages::Function;
 
@@ -21,9 +27,9 @@ const HELP: &str = "\
 help | variant | reset | exit
 log [N] | log full [N] | log clear
 counters | counters clear
-pages | pages request [+-]N [FUNCTION] | pages limit N | pages boot N | pages init N
+pages | pages request [+-]N [host|FUNCTION] | pages limit N | pages boot N | pages init N
 objects | eqs | jobs
-conformance | conformance excepted | conformance clear
+conformance | conformance excepted | conformance clear | conformance expect [RULE ...]
 event TYPE [SUBTYPE] [HEX]
 esw | esw vfs N | esw total N | esw pf-disabled on|off | esw pf-not-exist on|off
   esw bdf BB:DD.F | esw vhca_id N | esw host-number N | esw sf N on|off   [quiet]
@@ -98,12 +104,23 @@ fn device(d: &mut Device, words: &[&str]) -> Answer {
                 .collect())
         }
         ["conformance"] => {
-            return Ok(d.conformance.violations().iter().map(|v| v.to_string()).collect())
+            return Ok(d
+                .conformance
+                .violations()
+                .iter()
+                .map(|v| v.to_string())
+                .collect())
         }
         ["conformance", "excepted"] => {
-            return Ok(d.conformance.excepted().iter().map(|v| v.to_string()).collect())
+            return Ok(d
+                .conformance
+                .excepted()
+                .iter()
+                .map(|v| v.to_string())
+                .collect())
         }
         ["conformance", "clear"] => d.conformance.clear(),
+        ["conformance", "expect", rules @ ..] => d.conformance.expect(rules)?,
         ["event", kind, rest @ ..] => {
             let kind = event_type(kind)?;
             let (sub, data) = sub_type_and_data(rest)?;
@@ -138,7 +155,12 @@ fn device(d: &mut Device, words: &[&str]) -> Answer {
         ["cap" | "caps", rest @ ..] => return caps(d, rest),
         ["latency", us] => d.cmdq.delay = Duration::from_micros(number(us)?),
         ["exit"] => std::process::exit(0),
-        _ => return Err(format!("`{}` is not understood; see `help`", words.join(" "))),
+        _ => {
+            return Err(format!(
+                "`{}` is not understood; see `help`",
+                words.join(" ")
+            ))
+        }
     }
     Ok(none)
 }
@@ -168,9 +190,14 @@ fn pages(d: &mut Device, rest: &[&str]) -> Answer {
         ["init", n] => d.pages.init = number(n)?,
         ["request", n, function @ ..] => {
             let n: i32 = number(n)?;
-            let id: u16 = function.first().map_or(Ok(0), |t| number(t))?;
+            let (id, host) = match function {
+                [] => (0, false),
+                ["host"] => (0, true),
+                [id] => (number(id)?, true),
+                _ => return Err("which function? see `help`".into()),
+            };
             let f = Function {
-                embedded_cpu: d.variant.iseg.embedded_cpu && id == 0,
+                embedded_cpu: d.variant.iseg.embedded_cpu && !host,
                 id,
             };
             d.pages.request(f, n.into());
@@ -268,7 +295,9 @@ fn eqe(d: &mut Device, rest: &[&str]) -> Answer {
         }
         ["burst", n, more @ ..] => {
             let n: u32 = number(n)?;
-            let kind = more.first().map_or(Ok(event::PORT_CHANGE), |t| event_type(t))?;
+            let kind = more
+                .first()
+                .map_or(Ok(event::PORT_CHANGE), |t| event_type(t))?;
             let mut written = 0;
             for _ in 0..n.min(1 << 20) {
                 written += u32::from(d.post_event(kind, 0, &[]));
@@ -276,10 +305,7 @@ fn eqe(d: &mut Device, rest: &[&str]) -> Answer {
             return Ok(vec![format!("written: {written}")]);
         }
         ["overrun", eqn] => {
-            let eq = d
-                .eqs
-                .get_mut(number(eqn)?)
-                .ok_or("there is no such EQ")?;
+            let eq = d.eqs.get_mut(number(eqn)?).ok_or("there is no such EQ")?;
             eq.status = crate::eq::status::WRITE_FAILURE;
             d.eq_failed();
         }
@@ -301,7 +327,11 @@ fn caps(d: &mut Device, rest: &[&str]) -> Answer {
             return Ok(list.iter().map(|(n, why)| format!("{n}: {why}")).collect());
         }
         ["get", name] if crate::caps::Capabilities::known(name) => {
-            return Ok(vec![format!("{} max {}", d.caps.get(name), d.caps.get_max(name))]);
+            return Ok(vec![format!(
+                "{} max {}",
+                d.caps.get(name),
+                d.caps.get_max(name)
+            )]);
         }
         ["set", name, value] => {
             let v = number(value)?;

@@ -5,8 +5,15 @@
 use std::time::Duration;
 
 use super::requests::Answer;
-use crate::device::{Device, Shared, Stage};
-use crate::faults::{number, opcode_named};
+use crate::device::{
+    Device,
+    Shared,
+    Stage, //
+};
+use crate::faults::{
+    number,
+    opcode_named, //
+};
 
 /// Time limit if none is given, in milliseconds.
 const DEFAULT_MS: u64 = 10_000;
@@ -54,7 +61,10 @@ pub fn run(shared: &Shared, words: &[&str]) -> Answer {
     if done {
         Ok(Vec::new())
     } else {
-        Err(format!("`wait {}` did not come true in time", words.join(" ")))
+        Err(format!(
+            "`wait {}` did not come true in time",
+            words.join(" ")
+        ))
     }
 }
 

@@ -2,7 +2,12 @@
 
 //! Which bits of a command belong to no named field.
 
-use super::{layout, Kind, Layout, LAYOUTS};
+use super::{
+    layout,
+    Kind,
+    Layout,
+    LAYOUTS, //
+};
 
 /// Replaces the layout of a member where the header has only raw words or a union.
 #[derive(Debug, Clone, Copy)]

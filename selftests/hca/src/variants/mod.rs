@@ -8,7 +8,10 @@
 
 use std::time::Duration;
 
-use crate::caps::{Capabilities, TYPES};
+use crate::caps::{
+    Capabilities,
+    TYPES, //
+};
 use crate::faults::number;
 use crate::iseg::Defaults;
 use crate::vpd;
@@ -45,7 +48,7 @@ impl Variant {
     /// Version word of the health buffer: as the driver prints it, major.minor.subminor.
     pub fn fw_version_word(&self) -> u32 {
         let (major, minor, sub) = self.iseg.fw_rev;
-        u32::from(major & 0xff) << 24 | u32::from(minor & 0xff) << 16 | u32::from(sub)
+        (u32::from(major & 0xff) << 24) | (u32::from(minor & 0xff) << 16) | u32::from(sub)
     }
 
     /// Free-running timer in kHz.
@@ -192,7 +195,10 @@ pub fn names() -> Vec<&'static str> {
 /// If there is none of that name, or its table has a mistake.
 pub fn load(name: &str) -> Result<Variant, String> {
     let f = CARDS.iter().find(|f| f.name == name).ok_or_else(|| {
-        format!("there is no variant `{name}`; choose one of {}", names().join(", "))
+        format!(
+            "there is no variant `{name}`; choose one of {}",
+            names().join(", ")
+        )
     })?;
     let mut caps = Capabilities::default();
     let mut reduced = Vec::new();
@@ -220,11 +226,14 @@ pub fn load(name: &str) -> Result<Variant, String> {
         },
         boot_pages: if f.vf { 20 } else { 300 },
         init_pages: if f.vf { 150 } else { 1500 },
-        vpd: vpd::contents(f.product, &[
-            ("PN", f.part_number),
-            ("SN", "MT0000X00000"),
-            ("V0", f.link_name),
-        ]),
+        vpd: vpd::contents(
+            f.product,
+            &[
+                ("PN", f.part_number),
+                ("SN", "MT0000X00000"),
+                ("V0", f.link_name),
+            ],
+        ),
         caps,
         reduced,
     })
@@ -266,10 +275,7 @@ fn apply(
             None => (value.trim(), value.trim()),
         };
         let full = format!("{page}.{}", name.trim());
-        let (current, max) = (
-            number(current).map_err(at)?,
-            number(max).map_err(at)?,
-        );
+        let (current, max) = (number(current).map_err(at)?, number(max).map_err(at)?);
         if let Some(reason) = reason.strip_prefix("reduced: ") {
             if caps.get_max(&full) != max {
                 let was = caps.get_max(&full);
@@ -299,7 +305,12 @@ mod tests {
     fn mistakes_are_found() {
         let mut c = Capabilities::default();
         let mut r = vec![];
-        for bad in ["[nonsense]", "x = 1", "[cmd_hca_cap]\nlog_max_eq = 99", "[cmd_hca_cap]\nrc"] {
+        for bad in [
+            "[nonsense]",
+            "x = 1",
+            "[cmd_hca_cap]\nlog_max_eq = 99",
+            "[cmd_hca_cap]\nrc",
+        ] {
             assert!(apply(bad, &mut c, &mut r).is_err(), "{bad}");
         }
     }
