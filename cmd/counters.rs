@@ -59,7 +59,7 @@ pub(crate) struct Counter {
     n: Atomic<u64>,
     failed: Atomic<u64>,
     failed_mbox_status: Atomic<u64>,
-    last_failed_errno: Atomic<i32>,
+    last_failed_errno: Atomic<u32>,
     last_failed_mbox_status: Atomic<u32>,
     last_failed_syndrome: Atomic<u32>,
     total_us: Atomic<u64>,
@@ -94,8 +94,9 @@ impl Counter {
 
         let Some(error) = error else { return };
         self.failed.fetch_add(1, Relaxed);
+        // Without the sign, as mlx5_core shows it.
         self.last_failed_errno
-            .store(error.errno().to_errno(), Relaxed);
+            .store(error.errno().to_errno().unsigned_abs(), Relaxed);
         if let Cause::Refused { status, syndrome } = error.cause {
             self.failed_mbox_status.fetch_add(1, Relaxed);
             self.last_failed_mbox_status
