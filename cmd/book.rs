@@ -126,6 +126,11 @@ impl Book {
         self.lost_events.fetch_add(1, Relaxed);
     }
 
+    /// Number of commands that were found done without an event.
+    pub(super) fn lost_events(&self) -> u64 {
+        self.lost_events.load(Relaxed)
+    }
+
     /// Takes a completion of slot `slot`, whose entry is software's again if `done`.
     ///
     /// Returns the command, if it had timed out.

@@ -112,8 +112,10 @@ use zerocopy::{
 /// Revision of the command interface that this module speaks.
 const INTERFACE_REVISION: u16 = 5;
 
-/// Pause between two looks at an entry while polling, in microseconds.
-const POLL_US: i64 = 20;
+/// Shortest and longest pause between two looks at an entry while polling, in microseconds.
+///
+/// A command takes some tens of microseconds; one that takes long is looked at less and less often.
+const POLL_US: (u64, u64) = (20, 5_000);
 
 /// How long the event of a command is waited for before the entry itself is looked at, in
 /// milliseconds: an event that was lost costs no more than that.
@@ -366,6 +368,11 @@ impl<'bound> Queue<'bound> {
         }
     }
 
+    /// Commands that were found done although no event had come.
+    pub(crate) fn lost_events(&self) -> u64 {
+        self.log.book.lost_events()
+    }
+
     /// Looks for late completions whose event did not come, or comes in no event at all.
     pub(crate) fn reap(&self) {
         if self.log.book.quarantined() == 0 {
@@ -523,19 +530,22 @@ impl<'bound> Queue<'bound> {
     }
 
     fn poll(&self, slot: usize, limit_ms: u64) -> Result<(), Cause> {
-        let start = clock::monotonic_ms();
+        let start = clock::monotonic_us();
+        let limit_us = limit_ms.saturating_mul(1000);
+        let (shortest, longest) = POLL_US;
 
         loop {
-            let now = clock::monotonic_ms();
             // The time is taken before the look: the device had all of it.
+            let waited = clock::monotonic_us().saturating_sub(start);
             if self.memory.is_done(slot) {
                 return Ok(());
             }
             self.check_alive()?;
-            if now.saturating_sub(start) > limit_ms {
+            if waited > limit_us {
                 return Err(Cause::TimedOut { after_ms: limit_ms });
             }
-            fsleep(Delta::from_micros(POLL_US));
+            let pause = (waited / 4).clamp(shortest, longest);
+            fsleep(Delta::from_micros(i64::try_from(pause).unwrap_or(i64::MAX)));
         }
     }
 

@@ -243,7 +243,12 @@ impl<'bound> EventQueue<'bound> {
         false
     }
 
-    /// Whether the ring was found full since the last call.
+    /// Notes that the ring may have been full.
+    pub(super) fn suspect(&mut self) {
+        self.suspect = true;
+    }
+
+    /// Number of the queue, if its ring may have been full since the last call.
     pub(super) fn take_suspicion(&mut self) -> Option<u8> {
         core::mem::take(&mut self.suspect).then_some(self.number)
     }

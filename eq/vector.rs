@@ -76,6 +76,15 @@ impl<'bound> Vector<'bound> {
         }
     }
 
+    /// Notes that the queue of the kind may have been overrun, if it is here.
+    pub(super) fn suspect(&self, kind: Kind) {
+        for queue in self.queues.lock().iter_mut() {
+            if queue.stats().kind() == kind {
+                queue.suspect();
+            }
+        }
+    }
+
     /// Calls `each` for every queue that may have been overrun since the last call.
     ///
     /// Not under the lock: `each` may send commands.

@@ -4,8 +4,9 @@
 //!
 //! An entry that stays in a ring without an interrupt is taken by the watchdog at its second look. A
 //! queue that was found full may have been overrun, which makes the device give up on it: the device
-//! is asked, and if the command queue's events are lost that way, commands are polled again. Commands
-//! that had timed out and are done meanwhile are found here too.
+//! is asked, and if the command queue's events are lost that way, commands are polled again. It is asked
+//! as well when a command was done without an event. Commands that had timed out and are done meanwhile
+//! are found here too.
 
 use crate::{
     cmd::{
@@ -23,7 +24,13 @@ use crate::{
 };
 use kernel::{
     prelude::*,
-    sync::Arc,
+    sync::{
+        atomic::{
+            Atomic,
+            Relaxed, //
+        },
+        Arc, //
+    },
     time::Delta, //
 };
 
@@ -44,6 +51,8 @@ pub(super) struct Watchdog<'bound> {
     commands: Arc<cmd::Queue<'bound>>,
     vectors: KVec<Arc<Vector<'bound>>>,
     limit: RateLimit,
+    /// Commands without an event that were acted upon.
+    lost_events: Atomic<u64>,
     #[pin]
     signal: Signal,
 }
@@ -57,6 +66,7 @@ impl<'bound> Watchdog<'bound> {
             commands,
             vectors,
             limit: RateLimit::new(5, 10_000),
+            lost_events: Atomic::new(0),
             signal <- Signal::new(),
         })
     }
@@ -64,6 +74,7 @@ impl<'bound> Watchdog<'bound> {
     fn look(&self) {
         self.commands.reap();
 
+        let events_are_lost = self.commands.lost_events() != self.lost_events.load(Relaxed);
         for vector in &self.vectors {
             vector.look(|stats| {
                 if self.limit.pass().is_some() {
@@ -74,6 +85,9 @@ impl<'bound> Watchdog<'bound> {
                     );
                 }
             });
+            if events_are_lost {
+                vector.suspect(Kind::Command);
+            }
             vector.suspects(|number, stats| {
                 // A failure of the question is in the log already.
                 if !matches!(has_failed(&self.commands, number), Ok(true)) {
@@ -91,6 +105,8 @@ impl<'bound> Watchdog<'bound> {
                 }
             });
         }
+        // The question may have got no event either; that shall not make it be asked for ever.
+        self.lost_events.store(self.commands.lost_events(), Relaxed);
     }
 }
 
