@@ -143,7 +143,7 @@ show() { cat "$DEBUGFS/$1"; }
 
 # The errno that writing TEXT to FILE ends with, by name; "0" if it works. Usage: errno_of FILE TEXT
 errno_of() {
-	if error=$({ printf '%s\n' "$2" >"$DEBUGFS/$1"; } 2>&1); then
+	if error=$({ echo "$2" >"$DEBUGFS/$1"; } 2>&1); then
 		echo 0
 	else
 		errno_name "${error##*: }"
@@ -230,6 +230,40 @@ logged() { log_since | grep -q -E -e "$1"; }
 logged_count() { log_since | grep -c -E -e "$1"; }
 
 log_is_clean() { ! log_since | grep -E 'WARNING:|BUG:|Oops:|Call Trace:'; }
+
+# --- Commands
+
+# The model's log of commands, a line each, as "NAME OP_MOD"; MANAGE_PAGES takes several in a row.
+# Usage: sent_commands [PATTERN OF NAMES]
+sent_commands() {
+	hca 'log 2000' | awk -v want="^(${1:-.*})\$" '$2 ~ want { print $2, $6 }'
+}
+
+# Send NOPs from a process in the background, whose errno is then in $WORK/nop.NAME.
+# Usage: start_nop NAME
+start_nop() {
+	(errno_of cmd/nop 1 >"$WORK/nop.$1") &
+}
+
+# Start N such processes, with the names 1 to N. Usage: start_nops N
+start_nops() {
+	i=0
+	while [ $((i += 1)) -le "$1" ]; do
+		start_nop $i
+	done
+}
+
+# How those that have ended did, as "COUNT ERRNO" lines. Usage: nop_results
+nop_results() {
+	cat "$WORK"/nop.* | sort | uniq -c | sed 's/^ *//'
+	rm -f "$WORK"/nop.*
+}
+
+# Lines of cmd/outstanding in a state. Usage: outstanding in_flight|quarantined
+outstanding() { awk -v state="$1" '$3 == state' "$DEBUGFS/cmd/outstanding" | wc -l; }
+
+# For until_true. Usage: outstanding_is STATE N
+outstanding_is() { [ "$(outstanding "$1")" = "$2" ]; }
 
 # --- The driver
 
