@@ -81,7 +81,13 @@ impl Pages {
         self.open.remove(&f);
     }
 
-    /// Pages that any function holds at this address.
+    /// The function is gone: none of its pages is used any more.
+    pub fn release(&mut self, f: Function) {
+        self.held.remove(&f);
+        self.open.remove(&f);
+    }
+
+    /// Whether any function holds the page at this address.
     pub fn holds(&self, page: u64) -> bool {
         self.held.values().any(|s| s.contains(&page))
     }

@@ -27,7 +27,8 @@ const HELP: &str = "\
 help | variant | reset | exit
 log [N] | log full [N] | log clear
 counters | counters clear
-pages | pages request [+-]N [host|FUNCTION] | pages limit N | pages boot N | pages init N
+pages | pages request [+-]N [host|FUNCTION] | pages release FUNCTION
+pages limit N | pages boot N | pages init N
 objects | eqs | jobs
 conformance | conformance excepted | conformance clear | conformance expect [RULE ...]
 event TYPE [SUBTYPE] [HEX]
@@ -205,6 +206,20 @@ fn pages(d: &mut Device, rest: &[&str]) -> Answer {
             data[0] = if f.embedded_cpu { 0x80 } else { 0 };
             data[2..4].copy_from_slice(&id.to_be_bytes());
             data[4..8].copy_from_slice(&n.to_be_bytes());
+            if !d.post_event(event::PAGE_REQUEST, 0, &data) {
+                return Err("no EQ takes page requests".into());
+            }
+        }
+        ["release", id] => {
+            let id: u16 = number(id)?;
+            let f = Function {
+                embedded_cpu: false,
+                id,
+            };
+            d.pages.release(f);
+            // RELEASE_ALL_PAGES of mlx5_core's `pagealloc.c`, in the upper half of the word.
+            let mut data = [0x40, 0, 0, 0];
+            data[2..4].copy_from_slice(&id.to_be_bytes());
             if !d.post_event(event::PAGE_REQUEST, 0, &data) {
                 return Err("no EQ takes page requests".into());
             }
