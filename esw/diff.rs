@@ -185,8 +185,8 @@ fn compare_sfs(
     new: &Snapshot<'_>,
     each: &mut dyn FnMut(Subject, Change),
 ) {
-    // An output without a list says nothing about SFs.
-    if new.is_v1() || old.is_some_and(Snapshot::is_v1) {
+    // Without a list nothing is known about SFs, also not that they are off.
+    if !new.has_list() || old.is_some_and(|old| !old.has_list()) {
         return;
     }
     let before = |index| old.map_or(0, |old| old.sf_word(index));

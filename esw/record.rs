@@ -80,10 +80,48 @@ pub(super) struct When {
     events: u64,
 }
 
-/// An output as the device gave it.
+/// The outputs of a query, as the device gave them.
+pub(super) struct Outputs {
+    /// The functions.
+    pub(super) functions: KVec<u8>,
+    /// The legacy layout with the list of SFs, where that takes a query of its own.
+    pub(super) list: KVec<u8>,
+}
+
+impl Outputs {
+    const EMPTY: Self = Self {
+        functions: KVec::new(),
+        list: KVec::new(),
+    };
+
+    fn new(facts: &Facts) -> Result<Self> {
+        let list = if facts.needs_list() {
+            facts.list_length()
+        } else {
+            0
+        };
+
+        Ok(Self {
+            functions: KVec::from_elem(0, facts.output_length(), GFP_KERNEL)?,
+            list: KVec::from_elem(0, list, GFP_KERNEL)?,
+        })
+    }
+}
+
+/// What a query has brought.
 struct Taken {
     when: When,
-    output: KVec<u8>,
+    outputs: Outputs,
+    /// Whether the list of SFs could be had, where that takes a query of its own.
+    has_list: bool,
+}
+
+impl Taken {
+    fn view(&self, op_mod: QueryEswFunctionsMod) -> Snapshot<'_> {
+        let list: &[u8] = &self.outputs.list;
+
+        Snapshot::new(op_mod, &self.outputs.functions).with_list_of(self.has_list.then_some(list))
+    }
 }
 
 /// A query that failed.
@@ -94,12 +132,14 @@ struct Failure {
 
 struct Inner {
     current: Option<Taken>,
-    /// Room for the next output.
-    spare: KVec<u8>,
+    /// Room for the next outputs.
+    spare: Outputs,
     queries: u64,
     failures: u64,
     /// The last query, if it failed.
     failure: Option<Failure>,
+    /// Why the list of SFs could not be had, the last time that it was asked for.
+    list_failure: Option<cmd::Error>,
     history: Ring<Entry, KVec<Entry>>,
 }
 
@@ -132,10 +172,10 @@ impl Record {
         command_timeout_ms: u64,
     ) -> impl PinInit<Self, Error> {
         let facts = Facts::of(&caps.general(), caps.eswitch().as_ref(), state);
-        let length = if facts.supported() {
-            facts.output_length()
+        let room = if facts.supported() {
+            Outputs::new(&facts)
         } else {
-            0
+            Ok(Outputs::EMPTY)
         };
         let patience = i64::try_from(command_timeout_ms)
             .unwrap_or(i64::MAX)
@@ -152,10 +192,11 @@ impl Record {
             waiters <- WaitQueue::new(),
             inner <- new_mutex!(Inner {
                 current: None,
-                spare: KVec::from_elem(0, length, GFP_KERNEL)?,
+                spare: room?,
                 queries: 0,
                 failures: 0,
                 failure: None,
+                list_failure: None,
                 history: Ring::new(KVec::from_elem(Entry::EMPTY, KEPT, GFP_KERNEL)?),
             }),
         })
@@ -191,24 +232,34 @@ impl Record {
         }
     }
 
-    /// Room for an output; zeros of the length to ask for.
+    /// Whether the list of SFs takes a query of its own.
+    pub(super) fn needs_list(&self) -> bool {
+        self.facts.needs_list()
+    }
+
+    /// Room for the outputs; zeros of the lengths to ask for.
     ///
     /// # Errors
     ///
-    /// [`ENOMEM`] without memory, after a query that kept its room.
-    pub(super) fn room(&self) -> Result<KVec<u8>> {
-        let mut room = mem::take(&mut self.inner.lock().spare);
-        let length = self.facts.output_length();
+    /// [`ENOMEM`] without memory, which is only needed for the second query and after a failure.
+    pub(super) fn room(&self) -> Result<Outputs> {
+        let mut room = mem::replace(&mut self.inner.lock().spare, Outputs::EMPTY);
 
-        if room.len() != length {
-            room = KVec::from_elem(0, length, GFP_KERNEL)?;
+        if room.functions.is_empty() {
+            room = Outputs::new(&self.facts)?;
         }
-        room.fill(0);
+        room.functions.fill(0);
+        room.list.fill(0);
         Ok(room)
     }
 
-    /// Keeps an output; returns the numbers of the history's new entries.
-    pub(super) fn keep(&self, when: When, output: KVec<u8>) -> Range<u64> {
+    /// Keeps what a query has brought; returns the numbers of the history's new entries.
+    pub(super) fn keep(&self, when: When, outputs: Outputs, has_list: bool) -> Range<u64> {
+        let new = Taken {
+            when,
+            outputs,
+            has_list,
+        };
         let mut inner = self.inner.lock();
         let inner = &mut *inner;
         let before = inner.history.added();
@@ -217,13 +268,10 @@ impl Record {
         inner.failure = None;
 
         let old = inner.current.take();
-        let view = old
-            .as_ref()
-            .map(|taken| Snapshot::new(self.op_mod(), &taken.output));
         let history = &mut inner.history;
         compare(
-            view.as_ref(),
-            &Snapshot::new(self.op_mod(), &output),
+            old.as_ref().map(|old| old.view(self.op_mod())).as_ref(),
+            &new.view(self.op_mod()),
             &mut |subject, change| {
                 history.add(Entry {
                     at_us: when.at_us,
@@ -235,21 +283,28 @@ impl Record {
             },
         );
 
-        inner.current = Some(Taken { when, output });
+        inner.current = Some(new);
         if let Some(old) = old {
-            inner.spare = old.output;
+            inner.spare = old.outputs;
         }
         before..inner.history.added()
     }
 
+    /// Keeps how the query for the list of SFs has ended.
+    pub(super) fn note_list(&self, result: &Result<(), cmd::Error>) {
+        self.inner.lock().list_failure = result.err();
+    }
+
     /// Keeps a failure; the snapshot before stays.
-    pub(super) fn fail(&self, when: When, error: cmd::Error, room: KVec<u8>) {
+    pub(super) fn fail(&self, when: When, error: cmd::Error, room: Option<Outputs>) {
         let mut inner = self.inner.lock();
 
         inner.queries = inner.queries.saturating_add(1);
         inner.failures = inner.failures.saturating_add(1);
         inner.failure = Some(Failure { when, error });
-        inner.spare = room;
+        if let Some(room) = room {
+            inner.spare = room;
+        }
     }
 
     /// An entry of the history.
@@ -324,10 +379,13 @@ impl Record {
             None if inner.queries > 0 => writeln!(w, "last_query: ok")?,
             None => writeln!(w, "last_query: none yet")?,
         }
+        if let Some(error) = &inner.list_failure {
+            writeln!(w, "last_query_of_sfs: {error}")?;
+        }
         match &inner.current {
-            Some(Taken { when, output }) => {
-                when.write(w, events)?;
-                render::snapshot(w, &Snapshot::new(self.op_mod(), output))
+            Some(taken) => {
+                taken.when.write(w, events)?;
+                render::snapshot(w, &taken.view(self.op_mod()))
             }
             None => writeln!(w, "snapshot: none"),
         }
@@ -340,9 +398,9 @@ impl Record {
         let events = self.events.load(Relaxed);
 
         match &self.inner.lock().current {
-            Some(Taken { when, output }) => {
-                when.write(w, events)?;
-                render::layout(w, &Snapshot::new(self.op_mod(), output))
+            Some(taken) => {
+                taken.when.write(w, events)?;
+                render::layout(w, &taken.view(self.op_mod()))
             }
             None => writeln!(w, "snapshot: none"),
         }
@@ -372,9 +430,10 @@ impl Record {
         let events = self.events.load(Relaxed);
         let inner = self.inner.lock();
         match &inner.current {
-            Some(Taken { when, output }) => {
-                render::brief(w, &Snapshot::new(self.op_mod(), output))?;
-                write!(w, " ({} events since)", events.saturating_sub(when.events))?;
+            Some(taken) => {
+                render::brief(w, &taken.view(self.op_mod()))?;
+                let since = events.saturating_sub(taken.when.events);
+                write!(w, " ({since} events since)")?;
             }
             None => w.write_str("no snapshot")?,
         }

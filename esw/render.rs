@@ -107,8 +107,8 @@ fn write_function(w: &mut dyn fmt::Write, index: usize, function: &Function) -> 
 }
 
 fn write_sfs(w: &mut dyn fmt::Write, snapshot: &Snapshot<'_>) -> fmt::Result {
-    if snapshot.is_v1() {
-        return writeln!(w, "sf_enable: not in this layout");
+    if !snapshot.has_list() {
+        return writeln!(w, "sf_enable: not known (there is no output with the list)");
     }
     w.write_str("sf_enable:")?;
     for run in snapshot.sfs() {
@@ -154,20 +154,26 @@ pub fn layout(w: &mut dyn fmt::Write, snapshot: &Snapshot<'_>) -> fmt::Result {
         let base = QueryEswFunctionsOut::CONTEXT.saturating_add(i.saturating_mul(table.size));
         dump::write(w, table, base, context)?;
     }
-    if snapshot.is_v1() {
-        return Ok(());
+    if let Some(other) = snapshot.other_output() {
+        writeln!(
+            w,
+            "# the list of SFs is of another output, with op_mod 0x0000"
+        )?;
+        let head = other
+            .get(..QueryEswFunctionsOut::TABLE.size)
+            .unwrap_or(other);
+        dump::write(w, QueryEswFunctionsOut::TABLE, 0, head)?;
     }
 
     // A list of some hundred words, nearly all zero, would hide those that are not.
-    let list = output
-        .get(QueryEswFunctionsOut::SF_ENABLE..)
-        .unwrap_or_default();
-    for (i, word) in list.chunks_exact(SfEnable::TABLE.size).enumerate() {
-        if word.iter().any(|byte| *byte != 0) {
-            let base = QueryEswFunctionsOut::SF_ENABLE
-                .saturating_add(i.saturating_mul(SfEnable::TABLE.size));
-            dump::write(w, SfEnable::TABLE, base, word)?;
-        }
+    for (i, word) in snapshot
+        .sf_words()
+        .enumerate()
+        .filter(|(_, word)| *word != 0)
+    {
+        let base =
+            QueryEswFunctionsOut::SF_ENABLE.saturating_add(i.saturating_mul(SfEnable::TABLE.size));
+        dump::write(w, SfEnable::TABLE, base, &word.to_be_bytes())?;
     }
     Ok(())
 }
@@ -245,7 +251,7 @@ pub fn brief(w: &mut dyn fmt::Write, snapshot: &Snapshot<'_>) -> fmt::Result {
         .sf_words()
         .map(|word| u64::from(word.count_ones()))
         .fold(0, u64::saturating_add);
-    if !snapshot.is_v1() {
+    if snapshot.has_list() {
         write!(w, ", {sfs} SFs")?;
     }
     Ok(())

@@ -118,16 +118,43 @@ impl Function {
 }
 
 /// A view of an output; what is shown of it stays as the device gave it.
+///
+/// V1 has no list of SFs. A device with V1 is asked for the legacy layout as well, for its list.
 #[derive(Clone, Copy)]
 pub struct Snapshot<'a> {
     op_mod: QueryEswFunctionsMod,
     output: &'a [u8],
+    /// The output in the legacy layout that has the list of SFs, if there is one.
+    with_list: Option<&'a [u8]>,
 }
 
 impl<'a> Snapshot<'a> {
     /// Looks at the whole output of a query with `op_mod`, from its first byte on.
     pub fn new(op_mod: QueryEswFunctionsMod, output: &'a [u8]) -> Self {
-        Self { op_mod, output }
+        Self {
+            op_mod,
+            output,
+            with_list: (op_mod != QueryEswFunctionsMod::V1).then_some(output),
+        }
+    }
+
+    /// Takes the list of SFs from another output, which is in the legacy layout.
+    #[must_use]
+    pub fn with_list_of(self, output: Option<&'a [u8]>) -> Self {
+        Self {
+            with_list: output.or(self.with_list),
+            ..self
+        }
+    }
+
+    /// Whether there is a list of SFs.
+    pub fn has_list(&self) -> bool {
+        self.with_list.is_some()
+    }
+
+    /// The output that has the list of SFs, if it is another one.
+    pub fn other_output(&self) -> Option<&'a [u8]> {
+        self.with_list.filter(|_| self.is_v1())
     }
 
     /// The layout of the output.
@@ -182,7 +209,7 @@ impl<'a> Snapshot<'a> {
             .any(|function| function.kind == PfType::EXTERNAL_HOST && !function.pf_not_exist)
     }
 
-    /// The words of the list of enabled SFs; V1 has none.
+    /// The words of the list of enabled SFs, if there is one.
     pub fn sf_words(&self) -> impl Iterator<Item = u64> + 'a {
         self.sf_list()
             .chunks_exact(SfEnable::TABLE.size)
@@ -205,11 +232,8 @@ impl<'a> Snapshot<'a> {
     }
 
     fn sf_list(&self) -> &'a [u8] {
-        if self.is_v1() {
-            return &[];
-        }
-        self.output
-            .get(QueryEswFunctionsOut::SF_ENABLE..)
+        self.with_list
+            .and_then(|output| output.get(QueryEswFunctionsOut::SF_ENABLE..))
             .unwrap_or_default()
     }
 }

@@ -82,26 +82,35 @@ impl Facts {
         }
     }
 
+    /// Whether the list of enabled SFs takes a query of its own, in the legacy layout.
+    pub fn needs_list(&self) -> bool {
+        self.v1 && self.log_max_esw_sf > 0
+    }
+
     /// Bytes of output to ask for.
+    pub fn output_length(&self) -> usize {
+        if !self.v1 {
+            return self.list_length();
+        }
+        usize::from(self.max_functions.max(1))
+            .saturating_mul(NetworkFunctionParams::TABLE.size)
+            .saturating_add(QueryEswFunctionsOut::CONTEXT)
+            .max(QueryEswFunctionsOut::MIN_LENGTH)
+    }
+
+    /// Bytes of output to ask for in the legacy layout.
     ///
     /// Whether the list of enabled SFs has a bit or a word for each is not certain: there is room
     /// for the longer of the two, within reason.
-    pub fn output_length(&self) -> usize {
-        let rest = if self.v1 {
-            let functions = usize::from(self.max_functions.max(1));
-            functions.saturating_mul(NetworkFunctionParams::TABLE.size)
-        } else {
-            let sfs = match self.log_max_esw_sf {
-                0 => 0,
-                log => 1usize.checked_shl(u32::from(log)).unwrap_or(usize::MAX),
-            };
-            sfs.saturating_mul(SfEnable::TABLE.size)
-                .min(MAX_SF_BYTES)
-                .saturating_add(QueryEswFunctionsOut::SF_ENABLE - QueryEswFunctionsOut::CONTEXT)
+    pub fn list_length(&self) -> usize {
+        let sfs = match self.log_max_esw_sf {
+            0 => 0,
+            log => 1usize.checked_shl(u32::from(log)).unwrap_or(usize::MAX),
         };
 
-        rest.saturating_add(QueryEswFunctionsOut::CONTEXT)
-            .max(QueryEswFunctionsOut::MIN_LENGTH)
+        sfs.saturating_mul(SfEnable::TABLE.size)
+            .min(MAX_SF_BYTES)
+            .saturating_add(QueryEswFunctionsOut::SF_ENABLE)
     }
 
     /// Prints each fact with its place, and the verdict.

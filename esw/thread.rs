@@ -20,13 +20,20 @@ use crate::{
     prm::esw::{
         QueryEswFunctions,
         QueryEswFunctionsIn,
+        QueryEswFunctionsMod,
         QueryEswFunctionsOut, //
     },
 };
 use core::ops::Range;
 use kernel::{
     prelude::*,
-    sync::Arc,
+    sync::{
+        atomic::{
+            Atomic,
+            Relaxed, //
+        },
+        Arc, //
+    },
     time::Delta, //
 };
 use zerocopy::IntoBytes;
@@ -38,6 +45,8 @@ const SLEEP: Delta = Delta::from_secs(3600);
 pub(super) struct Inquirer<'bound> {
     commands: Arc<cmd::Queue<'bound>>,
     record: Arc<Record>,
+    /// The device has refused the list of SFs.
+    no_list: Atomic<bool>,
     /// A host that changes its functions all the time must not fill the log.
     log: RateLimit,
 }
@@ -47,6 +56,7 @@ impl<'bound> Inquirer<'bound> {
         Self {
             commands,
             record,
+            no_list: Atomic::new(false),
             log: RateLimit::new(50, 60_000),
         }
     }
@@ -58,41 +68,56 @@ impl<'bound> Inquirer<'bound> {
 
     /// Asks, keeps the answer, and returns the numbers of the history's new entries.
     fn query(&self) -> Range<u64> {
-        let mut room = match self.record.room() {
-            Ok(room) => room,
-            Err(_) => return self.no_memory(),
-        };
         // Events from here on are not behind this answer.
         let when = self.record.now();
-        let op_mod = self.record.op_mod().0;
-        let split = QueryEswFunctionsOut::CONTEXT.min(room.len());
-        let (head, tail) = room.split_at_mut(split);
+        let op_mod = self.record.op_mod();
 
-        let result = self.commands.exec_with::<QueryEswFunctions>(
-            op_mod,
+        let Ok(mut room) = self.record.room() else {
+            let error = cmd::Error::no_memory::<QueryEswFunctions>(op_mod.0);
+            self.record.fail(when, error, None);
+            return 0..0;
+        };
+        if let Err(error) = self.ask(op_mod, &mut room.functions) {
+            self.record.fail(when, error, Some(room));
+            return 0..0;
+        }
+
+        // Without the list, the functions are worth having all the same.
+        let has_list = self.record.needs_list() && self.ask_for_list(&mut room.list);
+
+        self.record.keep(when, room, has_list)
+    }
+
+    /// Asks for the legacy layout, for its list of SFs; returns whether it came.
+    fn ask_for_list(&self, output: &mut [u8]) -> bool {
+        if self.no_list.load(Relaxed) {
+            return false;
+        }
+        let result = self.ask(QueryEswFunctionsMod::LEGACY, output);
+
+        // A device that does not have the legacy layout is not asked again.
+        if let Err(error) = &result {
+            self.no_list.store(error.refused().is_some(), Relaxed);
+        }
+        self.record.note_list(&result);
+        result.is_ok()
+    }
+
+    /// Sends the command; fills `output` with all of what comes back.
+    fn ask(&self, op_mod: QueryEswFunctionsMod, output: &mut [u8]) -> Result<(), cmd::Error> {
+        let split = QueryEswFunctionsOut::CONTEXT.min(output.len());
+        let (head, tail) = output.split_at_mut(split);
+
+        let out = self.commands.exec_with::<QueryEswFunctions>(
+            op_mod.0,
             QueryEswFunctionsIn::new(),
             &[],
             tail,
-        );
-        match result {
-            Ok(out) => {
-                for (to, from) in head.iter_mut().zip(out.as_bytes()) {
-                    *to = *from;
-                }
-                self.record.keep(when, room)
-            }
-            Err(error) => {
-                self.record.fail(when, error, room);
-                0..0
-            }
+        )?;
+        for (to, from) in head.iter_mut().zip(out.as_bytes()) {
+            *to = *from;
         }
-    }
-
-    fn no_memory(&self) -> Range<u64> {
-        let error = cmd::Error::no_memory::<QueryEswFunctions>(self.record.op_mod().0);
-
-        self.record.fail(self.record.now(), error, KVec::new());
-        0..0
+        Ok(())
     }
 
     fn report(&self, numbers: Range<u64>) {

@@ -335,13 +335,17 @@ impl Record {
             (inner.reading, inner.machine)
         };
 
+        if machine.state == Verdict::Stalled && machine.trouble.synd == 0 {
+            writeln!(
+                w,
+                "not_read: firmware cannot answer reads: the health buffer is not read"
+            )?;
+        }
         let Some(reading) = reading else {
-            let why = if machine.state == Verdict::Stalled && machine.trouble.synd == 0 {
-                "firmware cannot answer reads: the health buffer is not read"
-            } else {
-                "no syndrome was seen; write 1 to refresh to read the health buffer all the same"
-            };
-            writeln!(w, "reading: none ({why})")?;
+            writeln!(
+                w,
+                "reading: none (no syndrome was seen; a write of 1 to refresh reads the buffer)"
+            )?;
             return Ok(None);
         };
 

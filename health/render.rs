@@ -164,6 +164,14 @@ pub fn state(w: &mut dyn fmt::Write, machine: &Machine, now_us: u64) -> fmt::Res
 
 /// Prints what a transition means: what was seen, what was expected, and what can be done.
 pub fn sentence(w: &mut dyn fmt::Write, transition: &Transition) -> fmt::Result {
+    meaning(w, transition)?;
+    if transition.from.is_fatal() && !transition.to.is_fatal() {
+        w.write_str("; commands are refused until the driver is bound again")?;
+    }
+    Ok(())
+}
+
+fn meaning(w: &mut dyn fmt::Write, transition: &Transition) -> fmt::Result {
     match transition.to {
         State::Measuring => w.write_str("the period of the health counter is being measured"),
         State::Healthy => w.write_str("the health counter advances and no failure is reported"),

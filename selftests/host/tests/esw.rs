@@ -143,7 +143,7 @@ fn v1_layout() {
         "host_pf_disabled: 1 (vhca_state 1: allocated)\n",
         "host_pci_bus: not assigned\n",
         "host_pci_first_vf_offset: 2\n",
-        "sf_enable: not in this layout\n",
+        "sf_enable: not known (there is no output with the list)\n",
     ] {
         assert!(text.contains(line), "no {line:?} in\n{text}");
     }
@@ -349,6 +349,42 @@ fn v1_functions_are_told_apart_by_their_address() {
     assert_eq!(changes(Some(&old), &swapped, V1), []);
 }
 
+/// V1 has no list of SFs: it comes from a second output, in the legacy layout.
+#[test]
+fn a_list_from_another_output() {
+    let (out, mut old) = (v1(), legacy());
+    old[0x87] = 0b11;
+    let without = view(V1, &out);
+    let with = without.with_list_of(Some(&old));
+    assert!(!without.has_list() && with.has_list());
+    assert_eq!(with.functions().count(), 2);
+    assert_eq!(with.sfs().collect::<Vec<_>>(), [0..=1]);
+
+    let mut text = String::new();
+    render::snapshot(&mut text, &with).unwrap();
+    render::layout(&mut text, &with).unwrap();
+    assert!(text.contains("sf_enable: 0-1\n"), "{text}");
+    assert!(
+        text.contains("0x080 [63:0] host_sf_enable: 0x3\n"),
+        "{text}"
+    );
+    assert!(text.contains("0x058 [31:16] vhca_id: 0x9\n"), "{text}");
+
+    // A list that could not be had says nothing about SFs.
+    let changes = |old: &Snapshot<'_>, new: &Snapshot<'_>| {
+        let mut seen = Vec::new();
+        compare(Some(old), new, &mut |_, change| seen.push(change));
+        seen
+    };
+    assert_eq!(changes(&with, &without), []);
+    assert_eq!(changes(&without, &with), []);
+    let none = legacy();
+    assert_eq!(
+        changes(&with, &without.with_list_of(Some(&none))),
+        [Change::SfsOff { first: 0, last: 1 }]
+    );
+}
+
 #[test]
 fn history_lines() {
     let mut text = String::new();
@@ -458,9 +494,14 @@ fn output_lengths() {
     assert_eq!(facts.output_length(), 0x80 + 4096);
     facts.log_max_esw_sf = u8::MAX;
     assert_eq!(facts.output_length(), 0x80 + 4096);
+    assert!(!facts.needs_list());
     facts.v1 = true;
     assert_eq!(facts.op_mod(), V1);
     assert_eq!(facts.output_length(), 0x80);
+    assert_eq!(facts.list_length(), 0x80 + 4096);
+    assert!(facts.needs_list());
+    facts.log_max_esw_sf = 0;
+    assert!(!facts.needs_list());
     facts.max_functions = 31;
     assert_eq!(facts.output_length(), 0x10 + 31 * 0x40);
 }

@@ -6,6 +6,7 @@ use mlx5_prm_host::health::machine::{
     Machine, Sample, State, Transition, Trouble, STALL_PERIODS, UNMEASURED_US,
 };
 use mlx5_prm_host::health::render;
+use mlx5_prm_host::kernel_ext::ring::Ring;
 use proptest::prelude::*;
 
 /// A device whose counter runs with a period, and a machine that reads it.
@@ -443,6 +444,44 @@ fn the_state_is_shown_as_word_and_number() {
     }
     assert!(
         text.lines().all(|line| line.split_once(": ").is_some()),
+        "{text}"
+    );
+}
+
+/// The history of transitions is such a ring.
+#[test]
+fn a_ring_keeps_the_last_records_and_their_numbers() {
+    let mut ring = Ring::new(vec![0u32; 4]);
+    assert!(ring.numbers().is_empty());
+    assert_eq!(ring.get(0), None);
+    for record in 0..10u32 {
+        assert_eq!(ring.add(record * 11), u64::from(record));
+        assert_eq!(ring.get(u64::from(record)), Some(record * 11));
+    }
+    assert_eq!(ring.numbers(), 6..10);
+    assert_eq!(ring.added(), 10);
+    let kept: Vec<_> = (0..12).filter_map(|number| ring.get(number)).collect();
+    assert_eq!(kept, [66, 77, 88, 99]);
+
+    // Without room nothing is kept, and nothing breaks.
+    let mut none = Ring::new(Vec::<u32>::new());
+    assert_eq!(none.add(1), 0);
+    assert_eq!(none.get(0), None);
+}
+
+#[test]
+fn a_recovery_says_that_commands_stay_refused() {
+    let mut bench = healthy();
+    bench.freeze();
+    bench.ticks(5);
+    bench.run();
+    bench.ticks(1);
+    let back = bench.seen.last().unwrap();
+    assert!(back.from.is_fatal() && !back.to.is_fatal());
+    let mut text = String::new();
+    render::line(&mut text, 5, 0, back).unwrap();
+    assert!(
+        text.contains("refused until the driver is bound again"),
         "{text}"
     );
 }
