@@ -19,10 +19,9 @@ leftovers() {
 
 # What the model still has of a driver, but for commands that a fault has dropped.
 model_leftovers() {
-	[ "$(hca stage)" = disabled ] || echo "stage: $(hca stage)"
+	hca stage | grep -v '^disabled$'
 	hca pages | grep '^total: ' | grep -v ' 0$'
 	hca objects
-	hca eqs
 	hca jobs | grep -v ' dropped$'
 }
 
