@@ -55,7 +55,10 @@ impl Registers {
                 match access_reg::try_read(queue, 0, &mut register) {
                     Ok(()) => *mcam = Some(register),
                     Err(error) if error.refused().is_some() => (),
-                    Err(error) => return Err(error),
+                    Err(error) => {
+                        queue.report(&error);
+                        return Err(error);
+                    }
                 }
             }
         }
