@@ -48,6 +48,16 @@ lock() {
 }
 unlock() { exec {LOCK_FD}>&-; }
 
+# Say what is built, if anything in the folders is newer than the product.
+# Usage: say_if_stale PRODUCT "what is done" FOLDER...
+say_if_stale() {
+	local product=$1 title=$2
+	shift 2
+	if [[ ! -e $product ]] || [[ $(find "$@" -type f -newer "$product" -print -quit) ]]; then
+		say "- $title"
+	fi
+}
+
 # Print the seconds that pass during a long stage, when somebody watches a terminal.
 ticker() {
 	local start=$SECONDS
