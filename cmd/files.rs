@@ -94,6 +94,10 @@ impl<'bound> Files<'bound> {
                     return Err(ERANGE);
                 }
                 for _ in 0..count {
+                    // Many can take long, and the writer may be told to end.
+                    if kernel::current!().signal_pending() {
+                        return Err(EINTR);
+                    }
                     queue.exec::<Nop>(0, NopIn::new())?;
                 }
                 Ok(())
