@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
 # models: cx6dx cx7 bf2
 #
 # The command interface when all is well: how commands are sent, in which order, and at what cost.
 
+# shellcheck source=selftests/lib.sh
 . ./lib.sh
 
 # Fields of the model's log lines: the lengths of input and output that the device was told.

@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
 # models: cx6dx
 #
 # Commands that the device refuses, or could not read: what the caller gets, and what is shown.
 
+# shellcheck source=selftests/lib.sh
 . ./lib.sh
 
 # Status, what it is called, and the errno that stands for it: chapter "command status" of the
@@ -39,6 +41,9 @@ DELIVERIES='0x1 EBADR signature error
 0x10 ENOMSG bad command
 0x33 EINVAL unknown delivery status'
 
+# How a failed NOP begins in the log.
+FAILED='NOP\(0x80d\) op_mod\(0x0\) failed'
+
 counter() { cat "$DEBUGFS/cmd/NOP/$1"; }
 
 test_each_status_has_its_errno_and_log_line() {
@@ -50,7 +55,7 @@ test_each_status_has_its_errno_and_log_line() {
 		model fault add NOP status="$status" syndrome=0x4bb8"${status#0x}"
 		is "errno of status $status" "$(errno_of cmd/nop 1)" "$errno"
 		check "log line of status $status" logged \
-			"mlx5_prm_rs $BDF: NOP\\(0x80d\\) op_mod\\(0x0\\) failed, status ${name}.*\\($status\\), syndrome \\(0x4bb8${status#0x}[:)]"
+			"$BDF: $FAILED, status ${name}.*\\($status\\), syndrome \\(0x4bb8${status#0x}[:)]"
 		is "last_failed_mbox_status" $(($(counter last_failed_mbox_status))) $((status))
 	done <"$WORK/statuses"
 	is "errno after that" "$(errno_of cmd/nop 1)" 0
@@ -61,7 +66,8 @@ test_a_failure_is_logged_with_both_parts_of_the_syndrome() {
 	log_mark
 	model fault add NOP status=3 syndrome=0x12345678
 	is "errno" "$(errno_of cmd/nop 1)" EINVAL
-	check "raw syndrome" logged 'NOP\(0x80d\) op_mod\(0x0\) failed, status bad parameter\(0x3\), syndrome \(0x12345678'
+	check "raw syndrome" logged \
+		"$FAILED, status bad parameter\\(0x3\\), syndrome \\(0x12345678"
 	check "its high 24 and low 8 bits" logged 'high 24 bits 0x123456, low 8 bits 0x78'
 	is "lines" "$(logged_count 'NOP.*failed')" 1
 }
@@ -91,7 +97,7 @@ test_each_delivery_status_has_its_errno_and_log_line() {
 		model fault add NOP delivery="$delivery"
 		is "errno of delivery status $delivery" "$(errno_of cmd/nop 1)" "$errno"
 		check "log line of delivery status $delivery" logged \
-			"NOP\\(0x80d\\) op_mod\\(0x0\\) failed, delivery status ${name}.*\\($delivery\\)"
+			"$FAILED, delivery status ${name}.*\\($delivery\\)"
 	done <"$WORK/deliveries"
 	is "errno after that" "$(errno_of cmd/nop 1)" 0
 }
@@ -143,7 +149,8 @@ test_failures_keep_both_buffers() {
 	model fault add NOP status=5 syndrome=0xdeadbe01
 	is "errno" "$(errno_of cmd/nop 1)" EINVAL
 	last=$(tail -n 5 "$DEBUGFS/cmd/failures")
-	has "what failed" "$last" 'NOP\(0x80d\) op_mod\(0x0\) failed, status bad resource\(0x5\), syndrome \(0xdeadbe01'
+	has "what failed" "$last" \
+		"$FAILED, status bad resource\\(0x5\\), syndrome \\(0xdeadbe01"
 	has "title of the input" "$last" '^cmd\[[0-9]+\]: INPUT$'
 	has "input: opcode" "$last" '^cmd\[[0-9]+\]: 000: 080d0000 00000000 00000000 00000000$'
 	has "title of the output" "$last" '^cmd\[[0-9]+\]: OUTPUT$'

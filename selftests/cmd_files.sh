@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
 # models: cx6dx
 #
 # The files of the command interface: what they take, and what they keep.
 
+# shellcheck source=selftests/lib.sh
 . ./lib.sh
 
 # 5000 bytes in one write, where 4096 are the most.
@@ -90,8 +92,8 @@ test_a_failure_stands_in_the_history_in_its_place() {
 	has "the last" "$(tail -n 1 "$WORK/lines")" 'NOP\(0x80d\) op_mod\(0x0\) ok$'
 }
 
-# mlx5_core prints four words a line, with the offset before them.
-WORDS='^cmd\[[0-9]+\]: [0-9a-f]{3}: [0-9a-f]{8} [0-9a-f]{8} [0-9a-f]{8} [0-9a-f]{8}$'
+# mlx5_core prints four words a line, with the offset before them. The last line may have fewer.
+WORDS='^cmd\[[0-9]+\]: [0-9a-f]{2}0:( [0-9a-f]{8}){1,4}$'
 
 test_history_data_has_the_bytes_as_mlx5_core_prints_them() {
 	check "reload" reload
@@ -125,13 +127,14 @@ test_files_can_be_read_while_commands_run() {
 }
 
 test_a_writer_can_be_killed() {
-	(errno_of cmd/nop 10000 >"$WORK/nop.killed") &
 	before=$(model_counter commands)
+	# The kill must hit the writer itself, not a shell that waits for it.
+	{ echo 10000 >"$DEBUGFS/cmd/nop"; } 2>/dev/null &
 	check "it is running" model_wait commands "$before" 20
 	kill -KILL $!
 	wait
-	rm -f "$WORK"/nop.*
-	check "commands end" model wait idle
+	is_within "commands that were sent" $(($(model_counter commands) - before)) 20 9999
+	is "in flight" "$(value cmd/state slots_in_flight)" 0
 	is "commands work" "$(errno_of cmd/nop 10)" 0
 }
 

@@ -1,10 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
 # models: cx6dx
 #
 # Outputs that are not what they must be: tokens, block numbers, signatures, and nonsense.
 
+# shellcheck source=selftests/lib.sh
 . ./lib.sh
+
+# How a failed NOP begins in the log.
+FAILED='NOP\(0x80d\) op_mod\(0x0\) failed'
 
 # The module is loaded, and the function was not taken.
 is_unbound() { is_loaded && ! is_bound; }
@@ -27,7 +32,7 @@ test_a_wrong_token_is_noticed() {
 	log_mark
 	model fault add NOP wrong-token
 	is "errno" "$(errno_of cmd/nop 1)" EBADMSG
-	check "log line" logged 'NOP\(0x80d\) op_mod\(0x0\) failed, bad output: the entry came back with another token'
+	check "log line" logged "$FAILED, bad output: the entry came back with another token"
 	# mlx5_core's errno for it, if it looked: EBADMSG.
 	is "last_failed_errno" "$(cat "$DEBUGFS/cmd/NOP/last_failed_errno")" 74
 	is "the next works" "$(errno_of cmd/nop 1)" 0
@@ -36,7 +41,7 @@ test_a_wrong_token_is_noticed() {
 test_a_wrong_block_number_is_noticed() {
 	check "unload" unload
 	model fault add QUERY_HCA_CAP wrong-block
-	start_fails 'QUERY_HCA_CAP\(0x100\) op_mod\(0x[01]\) failed, bad output: an output mailbox has another block number'
+	start_fails 'QUERY_HCA_CAP\(0x100\) op_mod\(0x[01]\) failed, bad output: an output mailbox has'
 }
 
 test_signatures_are_not_looked_at_while_they_are_off() {
@@ -66,7 +71,7 @@ test_a_wrong_signature_is_noticed() {
 	log_mark
 	model fault add NOP bad-signature
 	is "errno" "$(errno_of cmd/nop 1)" EBADMSG
-	check "log line" logged 'NOP\(0x80d\) op_mod\(0x0\) failed, bad output: the signature of the entry does not fit'
+	check "log line" logged "$FAILED, bad output: the signature of the entry does not fit"
 	is "the next works" "$(errno_of cmd/nop 1)" 0
 	check "reload" reload
 	is "output_signatures" "$(value cmd/state output_signatures)" off
@@ -79,7 +84,8 @@ test_a_device_that_cannot_sign_is_told_of() {
 	model cap set $cap 0 0
 	log_mark
 	check "load" load checksum=1
-	check "log line" logged 'parameter checksum is set, but the device cannot sign mailboxes: cmdif_checksum is at most 0, expected 3'
+	check "log line" logged 'parameter checksum is set, but the device cannot sign mailboxes'
+	check "and why" logged 'cmdif_checksum is at most 0, expected 3'
 	is "output_signatures" "$(value cmd/state output_signatures)" off
 	is "commands work" "$(errno_of cmd/nop 10)" 0
 	check "unload" unload
@@ -113,33 +119,11 @@ test_a_UAR_beyond_the_BAR_is_refused() {
 	start_fails 'the device gives UAR 0xffffff, which lies beyond the end of BAR 0'
 }
 
-test_interface_versions_that_nobody_knows() {
-	check "unload" unload
-	# Only version 2 is supported: bit 2 of the last word.
-	model fault add QUERY_ISSI out 0x6c=00000004
-	start_fails 'firmware supports interface versions 0x4 \(bit n: ISSI n\), expected 0 or 1'
-}
-
 test_all_interface_versions_at_once() {
 	check "unload" unload
 	model fault add QUERY_ISSI out 0x6c=ffffffff
 	check "load" load
 	is "the newest that the driver knows" "$(value summary issi)" 1
-}
-
-test_firmware_without_interface_versions() {
-	check "unload" unload
-	log_mark
-	model log clear
-	model fault add QUERY_ISSI status=2
-	check "load" load
-	check "the function is taken" is_bound
-	is "version" "$(value summary issi)" 0
-	is "SET_ISSI" "$(sent_commands SET_ISSI)" ""
-	check_not "an expected failure is not in the log" logged 'QUERY_ISSI.*failed'
-	is "but counted" "$(cat "$DEBUGFS/cmd/QUERY_ISSI/failed")" 1
-	check "reload" reload
-	is "version" "$(value summary issi)" 1
 }
 
 need_model
@@ -153,6 +137,4 @@ run_cases \
 	test_an_output_of_ones_is_an_unknown_status \
 	test_output_beside_status_and_syndrome_is_not_looked_at \
 	test_a_UAR_beyond_the_BAR_is_refused \
-	test_interface_versions_that_nobody_knows \
-	test_all_interface_versions_at_once \
-	test_firmware_without_interface_versions
+	test_all_interface_versions_at_once

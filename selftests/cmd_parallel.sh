@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
 # models: cx6dx
 #
 # Several commands at once: one in each slot, and the last slot for pages only.
 
+# shellcheck source=selftests/lib.sh
 . ./lib.sh
 
 # Ordinary slots of a queue of 32: all but the last.
@@ -35,7 +37,7 @@ test_31_commands_are_in_flight_at_once() {
 }
 
 # A process that waits in the driver. Usage: waits_in_driver PID...
-waits_in_driver() { cat "/proc/$1/stack" | grep -q mlx5_prm_rs; }
+waits_in_driver() { grep -q mlx5_prm_rs "/proc/$1/stack"; }
 
 test_the_32nd_command_waits_for_a_slot() {
 	fill 1

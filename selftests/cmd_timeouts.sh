@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
 # models: cx6dx
 #
 # Commands that do not complete, complete late, twice, without an event, or that nobody sent.
 
+# shellcheck source=selftests/lib.sh
 . ./lib.sh
 
 # Commands time out after this time in milliseconds.

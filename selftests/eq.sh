@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
 # models: cx6dx bf2
 #
 # Event queues: that every event arrives, once, and is shown.
 
+# shellcheck source=selftests/lib.sh
 . ./lib.sh
 
 # Usage: eq KIND NAME, a value of eq/KIND/state
@@ -32,6 +34,14 @@ interrupts() {
 # The device knows that all was taken, and armed the queue again.
 is_drained() { [ "$(model_eq_value "$1" ci)" = "$(model_eq_value "$1" pi)" ]; }
 
+# The newest event in eq/last.
+last_event() {
+	awk '
+		/^at_us/ { text = "" }
+		{ text = text $0 "\n" }
+		END { printf "%s", text }' "$DEBUGFS/eq/last"
+}
+
 PORT_CHANGE=0x09
 CMD=0x0a
 UNKNOWN=0x77
@@ -47,7 +57,8 @@ test_there_are_three_queues_with_a_vector_each() {
 	done
 	is "vectors" "$(eq command intr) $(eq async intr) $(eq pages intr)" "0 1 2"
 	for n in 0 1 2; do
-		check "/proc/interrupts names vector $n" grep -q "MSIX.*mlx5_prm_rs$n@$BDF\$" /proc/interrupts
+		check "/proc/interrupts names vector $n" \
+			grep -q "MSIX.*mlx5_prm_rs$n@$BDF\$" /proc/interrupts
 	done
 	# Bit n is event type n.
 	is "events of the command queue" "$(model_eq_value command mask)" 0x400
@@ -78,7 +89,7 @@ test_a_known_event_is_counted_and_shown() {
 	model event PORT_CHANGE 4 000000000000000010000000
 	check "counted" until_true 5 events_are $PORT_CHANGE $((before + 1))
 	is "unexpected" "$(value eq/events unexpected)" "$unexpected"
-	last=$(tail -n 40 "$DEBUGFS/eq/last" | awk '/^at_us/ { text = "" } { text = text $0 "\n" } END { printf "%s", text }')
+	last=$(last_event)
 	has "time" "$last" '^at_us: [0-9]+$'
 	has "type by name" "$last" 'event_type: 0x9 \(PORT_CHANGE\)$'
 	has "sub-type" "$last" 'event_sub_type: 0x4'
@@ -92,7 +103,7 @@ test_an_unknown_event_is_counted_and_shown_raw() {
 	check "counted" until_true 5 events_are $UNKNOWN $((before + 1))
 	is "unexpected" "$(value eq/events unexpected)" $((unexpected + 1))
 	has "its name" "$(show eq/events)" '^unknown \(0x77\): '
-	last=$(tail -n 12 "$DEBUGFS/eq/last")
+	last=$(last_event)
 	has "type" "$last" 'event_type: 0x77$'
 	has "sub-type" "$last" 'event_sub_type: 0x5$'
 	has "data" "$last" 'c0 ff ee 01 02 03 04 05'
@@ -117,7 +128,7 @@ test_all_types_of_events_are_survived() {
 		before=$(events $type)
 		model eqe type $type 0xff ffffffffffffffffffffffffffffffffffffffffffffffffffffffff ||
 			fail "type $type was not sent"
-		[ $((type % 32)) != 31 ] || check "types up to $type" until_true 5 events_are $type $((before + 1))
+		[ $((type % 32)) != 31 ] || check "up to $type" until_true 5 events_are $type $((before + 1))
 	done
 	check "the device knows" until_true 5 is_drained async
 	is "commands work" "$(errno_of cmd/nop 10)" 0

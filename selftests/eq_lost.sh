@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
 # models: cx6dx
 #
 # Event queues when something is lost: interrupts, or events because the ring was full.
 
+# shellcheck source=selftests/lib.sh
 . ./lib.sh
 
 # Usage: eq KIND NAME, a value of eq/KIND/state
@@ -63,6 +65,7 @@ test_a_lost_interrupt_of_a_page_request_delays_it_only() {
 }
 
 test_interrupts_without_events_are_harmless() {
+	spurious=$(value cmd/state spurious_completions)
 	for n in 0 1 2; do
 		before=$(interrupts $n)
 		i=0
@@ -72,7 +75,7 @@ test_interrupts_without_events_are_harmless() {
 		done
 	done
 	is "commands work" "$(errno_of cmd/nop 10)" 0
-	is "spurious_completions" "$(value cmd/state spurious_completions)" 0
+	is "spurious_completions" "$(value cmd/state spurious_completions)" "$spurious"
 	check "the kernel has not switched the interrupt off" log_has_no_nobody_cared
 }
 
@@ -107,7 +110,7 @@ test_an_overrun_of_the_asynchronous_queue_is_told() {
 	is "written" "$(model eqe burst $((entries + 100)))" "written: $entries"
 	check "what was written is counted" until_true 5 port_changes_are $((before + entries))
 	check "overruns" until_true 10 eq_is async overruns 1
-	check "log line" logged "event queue async \\(eqn $(eq async eqn)\\) was overrun: the device writes no more events"
+	check "log line" logged "event queue async \\(eqn $(eq async eqn)\\) was overrun"
 	is "commands go on by events" "$(value cmd/state mode)" events
 	is "and work" "$(errno_of cmd/nop 10)" 0
 	model conformance expect

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# What the tests share. A test is a script with functions test_...; each is one case, and its name is
-# what it shows:
+# What the tests share. A test is a script with functions test_...; each is one case, and its name
+# is what it shows:
 #
 #	#!/bin/sh
 #	# models: cx6dx
