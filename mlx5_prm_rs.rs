@@ -55,7 +55,10 @@ mod objects;
 mod prm;
 
 use crate::{
-    function::Function,
+    function::{
+        Function,
+        Kind, //
+    },
     kernel_ext::debugfs, //
 };
 use kernel::{
@@ -78,23 +81,25 @@ pub(crate) const VERSION: &str = "0.1.0";
 ///
 /// The table is not exported to depmod: installing the module must not make a machine load it at boot
 /// and take a card from the driver that users expect (USE-3).
-static IDS: IdArray<pci::DeviceId, (), 16> = IdArray::new([
-    (connectx(0x1013), &()), // ConnectX-4
-    (connectx(0x1014), &()), // ConnectX-4 VF
-    (connectx(0x1015), &()), // ConnectX-4 Lx
-    (connectx(0x1016), &()), // ConnectX-4 Lx VF
-    (connectx(0x1017), &()), // ConnectX-5
-    (connectx(0x1018), &()), // ConnectX-5 VF
-    (connectx(0x1019), &()), // ConnectX-5 Ex
-    (connectx(0x101b), &()), // ConnectX-6
-    (connectx(0x101d), &()), // ConnectX-6 Dx
-    (connectx(0x101e), &()), // VF from ConnectX-6 Dx on
-    (connectx(0x101f), &()), // ConnectX-6 Lx
-    (connectx(0x1021), &()), // ConnectX-7
-    (connectx(0x1023), &()), // ConnectX-8
-    (connectx(0xa2d6), &()), // BlueField-2
-    (connectx(0xa2dc), &()), // BlueField-3
-    (connectx(0xa2df), &()), // BlueField-4
+static IDS: IdArray<pci::DeviceId, Kind, 18> = IdArray::new([
+    (connectx(0x1013), &Kind::Physical), // ConnectX-4
+    (connectx(0x1014), &Kind::Virtual),  // ConnectX-4 VF
+    (connectx(0x1015), &Kind::Physical), // ConnectX-4 Lx
+    (connectx(0x1016), &Kind::Virtual),  // ConnectX-4 Lx VF
+    (connectx(0x1017), &Kind::Physical), // ConnectX-5
+    (connectx(0x1018), &Kind::Virtual),  // ConnectX-5 VF
+    (connectx(0x1019), &Kind::Physical), // ConnectX-5 Ex
+    (connectx(0x101a), &Kind::Virtual),  // ConnectX-5 Ex VF
+    (connectx(0x101b), &Kind::Physical), // ConnectX-6
+    (connectx(0x101c), &Kind::Virtual),  // ConnectX-6 VF
+    (connectx(0x101d), &Kind::Physical), // ConnectX-6 Dx
+    (connectx(0x101e), &Kind::Virtual),  // VF from ConnectX-6 Dx on
+    (connectx(0x101f), &Kind::Physical), // ConnectX-6 Lx
+    (connectx(0x1021), &Kind::Physical), // ConnectX-7
+    (connectx(0x1023), &Kind::Physical), // ConnectX-8
+    (connectx(0xa2d6), &Kind::Physical), // BlueField-2
+    (connectx(0xa2dc), &Kind::Physical), // BlueField-3
+    (connectx(0xa2df), &Kind::Physical), // BlueField-4
 ]);
 
 const fn connectx(device: u32) -> pci::DeviceId {
@@ -105,15 +110,15 @@ const fn connectx(device: u32) -> pci::DeviceId {
 struct Driver;
 
 impl pci::Driver for Driver {
-    type IdInfo = ();
+    type IdInfo = Kind;
     type Data<'bound> = Function<'bound>;
     const ID_TABLE: pci::IdTable<Self::IdInfo> = &IDS;
 
     fn probe<'bound>(
         pdev: &'bound pci::Device<Core<'_>>,
-        _info: Option<&'bound Self::IdInfo>,
+        info: Option<&'bound Self::IdInfo>,
     ) -> impl PinInit<Self::Data<'bound>, Error> + 'bound {
-        Function::start(pdev)
+        Function::start(pdev, info)
     }
 }
 

@@ -73,6 +73,18 @@ use kernel::{
 };
 use zerocopy::IntoBytes;
 
+/// What kind of function a PCI id belongs to.
+///
+/// The id has to tell: a VF that was handed to a virtual machine is an ordinary function there, without
+/// the kernel's mark of a VF.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A physical function.
+    Physical,
+    /// A virtual function.
+    Virtual,
+}
+
 /// A function that is driven.
 ///
 /// The fields stand in the reverse order of the start, and are dropped from the first to the last: each
@@ -138,16 +150,17 @@ struct Files<'bound> {
 }
 
 impl<'bound> Function<'bound> {
-    /// Starts a function.
+    /// Starts a function; `kind` is [`None`] for an id that the user has added.
     ///
     /// # Errors
     ///
     /// Whatever stops it from working; the log says which step failed, and what was expected.
-    pub(crate) fn start(pdev: &'bound pci::Device<Core<'_>>) -> Result<Self> {
+    pub(crate) fn start(pdev: &'bound pci::Device<Core<'_>>, kind: Option<&Kind>) -> Result<Self> {
         // SAFETY: `'bound` is the lifetime of `pci::Driver::probe()`, which calls this.
         let scope = unsafe { Scope::new(pdev)? };
         let dev = scope.dev();
         let parameters = Parameters::read();
+        let virtual_function = kind == Some(&Kind::Virtual) || is_virtual_function(pdev);
 
         let pci = Arc::new(pci_ext::Enabled::new(scope, pdev)?, GFP_KERNEL)?;
         pdev.set_master();
@@ -187,7 +200,7 @@ impl<'bound> Function<'bound> {
         let issi = start::set_issi(&commands)?;
         pages.satisfy(QueryPagesMod::BOOT)?;
 
-        if !is_virtual_function(pdev) {
+        if !virtual_function {
             start::set_host_endianness(&commands)?;
         }
         caps::choose(&commands, parameters.checksum)?;
@@ -223,7 +236,7 @@ impl<'bound> Function<'bound> {
             firmware: firmware_version(&init_segment),
             issi,
             embedded_cpu,
-            virtual_function: is_virtual_function(pdev),
+            virtual_function,
             state,
             caps: caps.clone(),
             pages: pages.accounts().clone(),
