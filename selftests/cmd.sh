@@ -187,6 +187,7 @@ test_a_command_allocates_nothing() {
 	one=$(allocations 1)
 	check "the tracing sees what the write itself allocates" [ "$one" -gt 0 ]
 	thousand=$(allocations 1000)
+	ktap_print_msg "allocations: $one for one command, $thousand for a thousand"
 	# Interrupts that hit the writer may allocate as well, but not for every command.
 	is_within "allocations of 1000 commands more than of one" $((thousand - one)) -50 50
 }

@@ -114,6 +114,21 @@ test_history_data_has_the_bytes_as_mlx5_core_prints_them() {
 		"$(sed -n '/SET_HCA_CAP(0x109)/,/OUTPUT/p' "$WORK/data" | grep -c -E "$WORDS")" 8
 }
 
+test_every_command_that_was_sent_is_counted() {
+	check "unload" unload
+	model log clear
+	check "load" load
+	is "errno" "$(errno_of cmd/nop 7)" 0
+	sent_commands '.*' | cut -d' ' -f1 | sort | uniq -c >"$WORK/sent"
+	is_within "different commands" "$(wc -l <"$WORK/sent")" 12 100
+	while read -r count name; do
+		is "n of $name" "$(cat "$DEBUGFS/cmd/$name/n")" "$count"
+		has "$name in the table" "$(show cmd/counters)" "^$name\\(0x[0-9a-f]+\\) $count "
+	done <"$WORK/sent"
+	is "sum" "$(value summary commands | cut -d' ' -f1)" \
+		"$(awk '{ n += $1 } END { print n }' "$WORK/sent")"
+}
+
 test_files_can_be_read_while_commands_run() {
 	(errno_of cmd/nop 3000 >"$WORK/nop.long") &
 	i=0
@@ -147,5 +162,6 @@ run_cases \
 	test_the_history_keeps_the_last_64_in_order \
 	test_a_failure_stands_in_the_history_in_its_place \
 	test_history_data_has_the_bytes_as_mlx5_core_prints_them \
+	test_every_command_that_was_sent_is_counted \
 	test_files_can_be_read_while_commands_run \
 	test_a_writer_can_be_killed
