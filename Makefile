@@ -8,7 +8,7 @@
 verbatim = $(foreach name,$(1),$(if $(filter-out undefined,$(origin $(name))),\
 	$(eval override export $(name) := $$(value $(name)))))
 $(call verbatim,CMD APPEND PARAMS)
-export MODEL DRIVER TIMEOUT LOG ALLOW_WARNINGS ALLOW_VIOLATIONS ACCEL QUIET TIERS TESTS
+export MODEL DRIVER TIMEOUT LOG MODEL_LOG ALLOW_WARNINGS ALLOW_VIOLATIONS ACCEL QUIET TIERS TESTS
 
 # A command ends with make, also if make is killed.
 RUN := exec setpriv --pdeathsig TERM
