@@ -3,7 +3,8 @@
 # models: cx6dx
 #
 # Cards that cannot be driven: whose firmware does not start, whose init segment makes no sense, or
-# that are not there. Each ends in a message and an errno, leaves nothing, and is driven once it is well.
+# that are not there. Each ends in a message and an errno, leaves nothing, and is driven once it is
+# well.
 
 . ./lib.sh
 . ./lifecycle.sh
@@ -27,8 +28,10 @@ recovers() {
 
 test_firmware_that_never_starts() {
 	hca 'iseg initializing on'
-	took=$(duration refuses ETIMEDOUT 'firmware is still initializing after 400 ms \(register 0x1fc is 0x8[0-9a-f]{7}, expected bit 31 to be 0\)')
-	is_within "milliseconds" "$took" 400 3000
+	line='firmware is still initializing after 400 ms \(register 0x1fc is 0x8[0-9a-f]{7}, '
+	line="${line}expected bit 31 to be 0\\)"
+	timed refuses ETIMEDOUT "$line"
+	is_within "milliseconds" "$TOOK" 400 3000
 	is "commands" "$(model_counter commands)" 0
 	hca 'iseg initializing off'
 	recovers
@@ -48,9 +51,9 @@ test_waiting_ends_by_a_signal() {
 	check "the attempt began" until_true 5 grep -q . "/proc/$writer/comm"
 	check "it waits" until_true 5 grep -q -E '^[1-9]' "/sys/bus/pci/devices/$BDF/enable"
 	kill -TERM $writer
-	took=$(duration until_true 10 grep -q '^0' "/sys/bus/pci/devices/$BDF/enable")
+	timed until_true 10 grep -q '^0' "/sys/bus/pci/devices/$BDF/enable"
 	wait $writer
-	is_within "milliseconds to the end" "$took" 0 2000
+	is_within "milliseconds to the end" "$TOOK" 0 2000
 	check "the log says so" logged "$BDF: stopped by a signal while waiting for firmware to start"
 	check_not "bound" is_bound
 	nothing_is_left "stopped"
@@ -137,7 +140,8 @@ test_older_firmware_does_not_know_the_question() {
 test_absurd_numbers_of_pages() {
 	# QUERY_PAGES, boot: num_pages of 2^31 - 1, and of -1.
 	hca 'fault add QUERY_PAGES op_mod=1 out 0x0c=7fffffff'
-	refuses ENOSPC 'firmware asks for 2147483647 pages for function 0 and has 0 already: the limit is 262144'
+	refuses ENOSPC "firmware asks for 2147483647 pages for function 0 and has 0 already: \
+the limit is 262144"
 	hca 'fault add QUERY_PAGES op_mod=1 out 0x0c=ffffffff'
 	refuses EPROTO 'firmware asks for -1 .*pages for function 0: expected a number from 0'
 	model_has_nothing "refused"

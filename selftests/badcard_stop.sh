@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # models: cx6dx
 #
-# Each command of the stop fails in turn: the module can be removed all the same, in bounded time, what
-# it had is freed, and it can be loaded again.
+# Each command of the stop fails in turn: the module can be removed all the same, in bounded time,
+# what it had is freed, and it can be loaded again.
 
 . ./lib.sh
 . ./lifecycle.sh
@@ -28,8 +28,8 @@ stop_fails() {
 	log_mark
 	expect_after "$name"
 	hca "fault add $name op_mod=$op_mod skip=$nth $effect"
-	took=$(duration unload)
-	is_within "$what: milliseconds" "$took" 0 6000
+	timed unload
+	is_within "$what: milliseconds" "$TOOK" 0 6000
 	is "$what: faults left" "$(hca fault)" ""
 	line="$BDF: $name\\(0x[0-9a-f]+\\) op_mod\\($op_mod\\) failed, $pattern"
 	check "$what: the log has '$line'" logged "$line"
@@ -68,8 +68,8 @@ test_no_command_answered() {
 	hca 'conformance expect order pages-held objects-left'
 	hca 'fault add any drop times forever'
 	# One time-out, not one for each of the commands.
-	took=$(duration unload)
-	is_within "milliseconds" "$took" 0 $((3 * TIMEOUT_MS + 1000))
+	timed unload
+	is_within "milliseconds" "$TOOK" 0 $((3 * TIMEOUT_MS + 1000))
 	nothing_is_left "unloaded"
 	hca 'fault clear'
 	check "load" load cmd_timeout_ms=$TIMEOUT_MS
@@ -78,11 +78,12 @@ test_no_command_answered() {
 }
 
 test_pages_that_are_not_given_back() {
-	# MANAGE_PAGES says that it returns none, as often as it is asked; the model has none any more.
+	# MANAGE_PAGES says that it returns none, as often as it is asked; the model has none any
+	# more.
 	hca 'conformance expect pages-held pages-take'
 	hca 'fault add MANAGE_PAGES op_mod=2 out 8=00000000 times forever'
-	took=$(duration unload)
-	is_within "milliseconds" "$took" 0 30000
+	timed unload
+	is_within "milliseconds" "$TOOK" 0 30000
 	check "the log says so" logged "$BDF: firmware keeps 1800 pages of function 0"
 	nothing_is_left "unloaded"
 	hca 'fault clear'

@@ -53,7 +53,7 @@ text "Starting a card takes some 30 commands. The last ones, with time stamps an
 show "tail -n 4 cmd/history"
 
 heading "Capabilities, as the manual prints them: offset, bits, name, current and maximum value"
-show "grep -E 'log_max_(qp|cq|eq|mkey)|eswitch_manager|num_ports|cmdif_checksum' caps/general | head -n 8"
+show "grep -E 'log_max_(qp|cq|eq|mkey)|eswitch_manager|num_ports' caps/general | head -n 8"
 
 heading "Firmware health: a counter that has to advance every 10 ms"
 show "grep -E '^(state|counter|period_us|threshold|interval_ms)' health/state"

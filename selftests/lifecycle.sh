@@ -45,17 +45,19 @@ load_errno() {
 	esac
 }
 
-# Load the driver without a function, so that a test can bind. Usage: load_unbound [PARAMETER=VALUE...]
+# Load the driver without a function, so that a test can bind. Usage: load_unbound
+# [PARAMETER=VALUE...]
 load_unbound() {
 	! is_loaded || unload || return 1
 	load "$@" && unbind
 }
 
-# Milliseconds that a command takes. Usage: duration COMMAND...
-duration() {
+# Run a command that has to succeed; the milliseconds that it took are in TOOK afterwards.
+# Usage: timed COMMAND...
+timed() {
 	from=$(now_ms)
-	"$@" >"$WORK/duration" 2>&1 || fail "failed: $*: $(cat "$WORK/duration")"
-	echo $(($(now_ms) - from))
+	"$@" || fail "failed: $*"
+	TOOK=$(($(now_ms) - from))
 }
 
 # The driver works: bound, alive, and a command comes back. Usage: works DESCRIPTION

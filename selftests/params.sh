@@ -26,12 +26,10 @@ accepted() {
 # Usage: check_range PARAMETER LEAST MOST
 check_range() {
 	check "unload" unload
-	message="$DRIVER_NAME: parameter $1 is %s, expected $2 to $3"
-	[ "$2" = 0 ] ||
-		# shellcheck disable=SC2059 # The format is the message above.
-		refused "$1" $(($2 - 1)) EINVAL "$(printf "$message" $(($2 - 1)))"
-	# shellcheck disable=SC2059
-	refused "$1" $(($3 + 1)) EINVAL "$(printf "$message" $(($3 + 1)))"
+	if [ "$2" != 0 ]; then
+		refused "$1" $(($2 - 1)) EINVAL "parameter $1 is $(($2 - 1)), expected $2 to $3"
+	fi
+	refused "$1" $(($3 + 1)) EINVAL "parameter $1 is $(($3 + 1)), expected $2 to $3"
 	refused "$1" many EINVAL "many.* invalid for parameter .$1"
 	refused "$1" -1 EINVAL "-1.* invalid for parameter .$1"
 	refused "$1" 99999999999999999999999 EINVAL "9999.* invalid for parameter .$1"

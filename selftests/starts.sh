@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# For tests in which each command of the start fails in turn: the start ends with the errno of that failure
-# and a line that names command and status, nothing is left in the machine or in the device, and the next
-# attempt works. To be sourced after lifecycle.sh.
+# For tests in which each command of the start fails in turn: the start ends with the errno of that
+# failure and a line that names command and status, nothing is left in the machine or in the device,
+# and the next attempt works. To be sourced after lifecycle.sh.
 
 # Time that a command may take; the machine may be slow, a command that does not come back costs it.
 TIMEOUT_MS=700
 
-# Commands that a device may refuse although it says that it has them: the start goes on, and what they
-# ask for is not shown. Pages of capabilities other than the general one, registers that say which
-# registers there are, and the functions of the host.
-# Usage: may_be_refused NAME OP_MOD
+# Commands that a device may refuse although it says that it has them: the start goes on, and what
+# they ask for is not shown. Pages of capabilities other than the general one, registers that say
+# which registers there are, and the functions of the host. Usage: may_be_refused NAME OP_MOD
 may_be_refused() {
 	case $1 in
 	QUERY_HCA_CAP) [ "$2" != 0x0 ] && [ "$2" != 0x1 ] ;;
@@ -50,7 +49,8 @@ start_fails() {
 	fi
 	! is_bound || unbind
 	nothing_is_left "$what"
-	# Without the slot that is kept for pages the stop can send nothing about them, and does not try.
+	# Without the slot that is kept for pages the stop can send nothing about them, and does not
+	# try.
 	[ "$name $effect" = "MANAGE_PAGES drop" ] || model_has_nothing "$what"
 }
 
