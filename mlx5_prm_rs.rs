@@ -79,8 +79,8 @@ pub(crate) const VERSION: &str = "0.1.0";
 
 /// The functions that the driver knows.
 ///
-/// The table is not exported to depmod: installing the module must not make a machine load it at boot
-/// and take a card from the driver that users expect (USE-3).
+/// The table is not exported to depmod: installing the module must not make a machine load it at
+/// boot and take a card from the driver that users expect (USE-3).
 static IDS: IdArray<pci::DeviceId, Kind, 18> = IdArray::new([
     (connectx(0x1013), &Kind::Physical), // ConnectX-4
     (connectx(0x1014), &Kind::Virtual),  // ConnectX-4 VF

@@ -2,8 +2,8 @@
 
 //! Capabilities of the function: what it can do, and what it was told to do of that.
 //!
-//! A command or event is used only after its capability was read (CMD-6); who finds one missing says
-//! which.
+//! A command or event is used only after its capability was read (CMD-6); who finds one missing
+//! says which.
 
 use crate::{
     kernel_ext::debugfs::Dir,

@@ -3,23 +3,23 @@
 //! The command interface.
 //!
 //! A command is written into a slot of the command queue, with its longer parts in mailboxes, the
-//! doorbell is rung, and the device writes the output back and gives the entry back. That it has done
-//! so is seen by polling the entry until there is an event queue, and by an event afterwards.
+//! doorbell is rung, and the device writes the output back and gives the entry back. That it has
+//! done so is seen by polling the entry until there is an event queue, and by an event afterwards.
 //!
 //! ```text
-//!   exec() ── claim a slot ── write entry and mailboxes ── doorbell ──> device
-//!                                                                         │
-//!   result <── read and check output <── wait (event, or polling) <───────┘
-//!      │
-//!      └─> counters, history, log (failures)
+//!   exec() -- claim a slot -- write entry and mailboxes -- doorbell --> device
+//!                                                                         |
+//!   result <-- read and check output <-- wait (event, or polling) <-------+
+//!      |
+//!      +-> counters, history, log (failures)
 //! ```
 //!
 //! Several commands are in flight at once, one a slot. A command whose completion does not come in
 //! time leaves its slot behind: entry and mailboxes are still the device's, and the slot is reused
 //! only when the late completion has come ([`slots`]).
 //!
-//! [`start`] has the commands that start and stop a function, [`pages`] the memory that firmware asks
-//! for, [`caps`] the capabilities, [`access_reg`] the registers behind ACCESS_REG.
+//! [`start`] has the commands that start and stop a function, [`pages`] the memory that firmware
+//! asks for, [`caps`] the capabilities, [`access_reg`] the registers behind ACCESS_REG.
 
 mod book;
 mod counters;
@@ -256,7 +256,8 @@ impl<'bound> Queue<'bound> {
         self.log.timeout_ms.load(Relaxed)
     }
 
-    /// Sets the time that a command may take, from the next one on; out-of-range values are clamped.
+    /// Sets the time that a command may take, from the next one on; out-of-range values are
+    /// clamped.
     pub(crate) fn set_timeout_ms(&self, ms: u64) {
         let ms = ms.clamp(files::MIN_TIMEOUT_MS, files::MAX_TIMEOUT_MS);
         self.log.timeout_ms.store(ms, Relaxed);
@@ -327,15 +328,16 @@ impl<'bound> Queue<'bound> {
     /// Keeps memory that the device may still write to, until the queue itself goes.
     pub(crate) fn bury(&self, memory: Arc<Shared<'bound>>) {
         if self.buried.lock().push(memory.clone(), GFP_KERNEL).is_err() {
-            // Lost memory is better than memory that is somebody else's when the device writes to it.
+            // Lost memory is better than memory that is somebody else's when the device writes to
+            // it.
             core::mem::forget(memory);
         }
     }
 
     /// Sends a command that undoes something, when the function is being stopped.
     ///
-    /// Nothing is sent to a function that is not alive. One whose commands do not come back counts as
-    /// dead from then on: stopping it must not take a time-out for each thing there is to undo.
+    /// Nothing is sent to a function that is not alive. One whose commands do not come back counts
+    /// as dead from then on: stopping it must not take a time-out for each thing there is to undo.
     ///
     /// # Errors
     ///

@@ -2,9 +2,10 @@
 
 //! Memory for firmware: 4 KiB pages that it asks for, keeps, and gives back.
 //!
-//! Firmware asks at boot and before INIT_HCA, and later by events, for itself and for other functions.
-//! A page that it has may be written by the device at any time, so it is freed only when firmware has
-//! given it back, or when the function cannot reach memory any more ([`Pages::abandon`]).
+//! Firmware asks at boot and before INIT_HCA, and later by events, for itself and for other
+//! functions. A page that it has may be written by the device at any time, so it is freed only when
+//! firmware has given it back, or when the function cannot reach memory any more
+//! ([`Pages::abandon`]).
 
 use crate::{
     kernel_ext::{
@@ -240,15 +241,15 @@ impl<'bound> Pages<'bound> {
     ///
     /// # Errors
     ///
-    /// [`ENOSPC`] if firmware would have more pages than the limit, [`ENOMEM`] without memory; those
-    /// of the command.
+    /// [`ENOSPC`] if firmware would have more pages than the limit, [`ENOMEM`] without memory;
+    /// those of the command.
     pub(crate) fn give(&self, function: Function, count: u32) -> Result {
         let held = self.accounts.held();
         let result = if held.saturating_add(u64::from(count)) > self.accounts.limit() {
             dev_err!(
                 self.queue.scope().dev(),
-                "firmware asks for {count} pages for {function} and has {held} already: the limit is \
-                 {} (parameter max_pages)\n",
+                "firmware asks for {count} pages for {function} and has {held} already: the limit \
+                 is {} (parameter max_pages)\n",
                 self.accounts.limit()
             );
             Err(ENOSPC)
@@ -412,8 +413,8 @@ impl<'bound> Pages<'bound> {
 
     /// Takes all pages of all functions back.
     ///
-    /// Gives up on a function that returns none for a time that the device may set; what is left then is freed by
-    /// [`abandon`](Self::abandon).
+    /// Gives up on a function that returns none for a time that the device may set; what is left
+    /// then is freed by [`abandon`](Self::abandon).
     pub(crate) fn reclaim(&self) {
         self.stopping.store(true, Relaxed);
         for index in 0.. {
@@ -423,7 +424,8 @@ impl<'bound> Pages<'bound> {
             if !self.queue.state().is_alive() {
                 return;
             }
-            // What failed, and for which function, is in the log already; the next one may do better.
+            // What failed, and for which function, is in the log already; the next one may do
+            // better.
             let _ = self.reclaim_from(one.function, one.held);
         }
     }

@@ -15,9 +15,9 @@
 //! | in flight | time-out | quarantined | entry and mailboxes stay the device's |
 //! | quarantined | completion | free | late, but harmless |
 //!
-//! A completion for a slot that is not in flight, or whose entry is still the device's, is spurious: a
-//! doubled event, or a wrong bit. The last slot is for page commands only, so that pages can be given
-//! while all others wait for them.
+//! A completion for a slot that is not in flight, or whose entry is still the device's, is
+//! spurious: a doubled event, or a wrong bit. The last slot is for page commands only, so that
+//! pages can be given while all others wait for them.
 
 use crate::prm::opcode::Opcode;
 

@@ -2,11 +2,11 @@
 
 //! Moving commands into, and results out of, the memory that is shared with the device.
 //!
-//! Each slot has its entry in the queue page and its mailbox blocks, one after the other, in a block
-//! of memory of its own: first those of the input, then those of the output. They are allocated and
-//! linked once; sending a command only fills them. Who may touch them follows from the slot's state
-//! (see [`slots`](super::slots)): the one who has claimed it, until it is launched, and again when
-//! the device has given the entry back.
+//! Each slot has its entry in the queue page and its mailbox blocks, one after the other, in a
+//! block of memory of its own: first those of the input, then those of the output. They are
+//! allocated and linked once; sending a command only fills them. Who may touch them follows from
+//! the slot's state (see [`slots`](super::slots)): the one who has claimed it, until it is
+//! launched, and again when the device has given the entry back.
 
 use crate::{
     kernel_ext::{
@@ -101,7 +101,8 @@ impl<'bound> Memory<'bound> {
     ///
     /// # Errors
     ///
-    /// [`E2BIG`] if input or output exceed [`capacity`](Self::capacity); the entry is not handed over.
+    /// [`E2BIG`] if input or output exceed [`capacity`](Self::capacity); the entry is not handed
+    /// over.
     pub(super) fn send(&self, slot: usize, request: &Request<'_>) -> Result {
         let input_length = request
             .input
@@ -236,7 +237,8 @@ impl<'bound> Memory<'bound> {
         Ok(flaw)
     }
 
-    /// Fills the chain of blocks that begins with `first` and gives its address; 0 if none is needed.
+    /// Fills the chain of blocks that begins with `first` and gives its address; 0 if none is
+    /// needed.
     fn write_chain(
         &self,
         slot: usize,

@@ -26,8 +26,8 @@ const UAR_SIZE: usize = 4096;
 
 /// BAR 0 of a function.
 ///
-/// Words are big-endian there; a register is read and written as the layout of that part of the init
-/// segment, so that the offset cannot be mistaken.
+/// Words are big-endian there; a register is read and written as the layout of that part of the
+/// init segment, so that the offset cannot be mistaken.
 pub(crate) struct InitSegment<'bound> {
     bar: BeBar<'bound, SIZE>,
 }
@@ -52,8 +52,8 @@ impl<'bound> InitSegment<'bound> {
 
     /// Reads a layout that lies at `offset` of the BAR, from its byte `from` on, word by word.
     ///
-    /// The bytes before are zero; words that lie outside of the BAR are all ones, which is also what
-    /// a device that does not answer gives.
+    /// The bytes before are zero; words that lie outside of the BAR are all ones, which is also
+    /// what a device that does not answer gives.
     pub(crate) fn read_from<L: Layout>(&self, offset: usize, from: usize) -> L {
         let mut value = L::new_zeroed();
         let words = value.as_mut_bytes().chunks_exact_mut(4).enumerate();

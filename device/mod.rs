@@ -2,8 +2,9 @@
 
 //! The function itself: its init segment, and whether it is alive.
 //!
-//! These are the two things that everything else stands on. The health thread must not depend on the
-//! command interface, nor the other way round; what both need to know of each other is [`State`].
+//! These are the two things that everything else stands on. The health thread must not depend on
+//! the command interface, nor the other way round; what both need to know of each other is
+//! [`State`].
 
 mod init_segment;
 mod state;

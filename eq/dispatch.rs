@@ -34,8 +34,8 @@ const KEPT: usize = 64;
 pub(crate) trait Subscriber: Send + Sync {
     /// Takes an event, in the interrupt thread of its queue.
     ///
-    /// Only notes what happened and wakes whoever acts on it: commands sent from here could wait for
-    /// a completion that this very thread would have to take.
+    /// Only notes what happened and wakes whoever acts on it: commands sent from here could wait
+    /// for a completion that this very thread would have to take.
     fn event(&self, eqe: &Eqe);
 }
 

@@ -2,14 +2,15 @@
 
 //! Event queues: how the device tells that something has happened.
 //!
-//! There are three. The command queue's is made first, while commands are still polled; from then on
-//! completions come as events. The second has all asynchronous events that somebody has subscribed
-//! to, the third only requests for pages, so that these are not held up by anything else.
+//! There are three. The command queue's is made first, while commands are still polled; from then
+//! on completions come as events. The second has all asynchronous events that somebody has
+//! subscribed to, the third only requests for pages, so that these are not held up by anything
+//! else.
 //!
 //! ```text
-//!   device ── EQE ──> ring ── interrupt ──> thread of the vector ──> dispatcher ──> subscribers
+//!   device -- EQE --> ring -- interrupt --> thread of the vector --> dispatcher --> subscribers
 //!                      ^                                                (note, and wake)
-//!                      └── watchdog: looks for entries that no interrupt was raised for
+//!                      +-- watchdog: looks for entries that no interrupt was raised for
 //! ```
 
 mod dispatch;

@@ -263,8 +263,8 @@ impl<'bound> EventQueue<'bound> {
             if count % UPDATE_EVERY == 0 {
                 self.ring_doorbell(Doorbell::UPDATE);
             }
-            // A device that writes without end, or a ring of garbage, must not keep this thread: the
-            // interrupt comes again at once if there is more.
+            // A device that writes without end, or a ring of garbage, must not keep this thread:
+            // the interrupt comes again at once if there is more.
             if count >= self.ring.size() {
                 self.suspect = true;
                 break;
@@ -287,8 +287,8 @@ impl<'bound> EventQueue<'bound> {
             return None;
         }
 
-        // The device writes the owner bit last. Pairs with that: the rest of the entry is read after
-        // the bit was seen.
+        // The device writes the owner bit last. Pairs with that: the rest of the entry is read
+        // after the bit was seen.
         dma::dma_rmb();
         let mut eqe = Eqe::new_zeroed();
         self.memory.read_bytes(at, eqe.as_mut_bytes()).ok()?;

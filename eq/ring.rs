@@ -3,9 +3,9 @@
 //! Whose the entries of an event queue are.
 //!
 //! The queue is a ring of 2^n entries. Software counts the entries it has taken; the device writes
-//! the owner bit of an entry as the number of times it has gone around, modulo 2, so that an entry is
-//! new exactly if that bit equals bit n of the count. Before the first use all owner bits are 1, which
-//! is what no entry of the first round has.
+//! the owner bit of an entry as the number of times it has gone around, modulo 2, so that an entry
+//! is new exactly if that bit equals bit n of the count. Before the first use all owner bits are 1,
+//! which is what no entry of the first round has.
 
 /// Where software is in the ring.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,11 +2,11 @@
 
 //! The watchdog of the event queues: what interrupts do not tell.
 //!
-//! An entry that stays in a ring without an interrupt is taken by the watchdog at its second look. A
-//! queue that was found full may have been overrun, which makes the device give up on it: the device
-//! is asked, and if the command queue's events are lost that way, commands are polled again. It is asked
-//! as well when a command was done without an event. Commands that had timed out and are done meanwhile
-//! are found here too.
+//! An entry that stays in a ring without an interrupt is taken by the watchdog at its second look.
+//! A queue that was found full may have been overrun, which makes the device give up on it: the
+//! device is asked, and if the command queue's events are lost that way, commands are polled again.
+//! It is asked as well when a command was done without an event. Commands that had timed out and
+//! are done meanwhile are found here too.
 
 use crate::{
     cmd::{
@@ -96,8 +96,8 @@ impl<'bound> Watchdog<'bound> {
                 stats.note_overrun();
                 dev_err!(
                     self.commands.scope().dev(),
-                    "event queue {} (eqn {number:#x}) was overrun: the device writes no more events \
-                     to it; reload the module\n",
+                    "event queue {} (eqn {number:#x}) was overrun: the device writes no more \
+                     events to it; reload the module\n",
                     stats.kind().name()
                 );
                 if stats.kind() == Kind::Command {

@@ -2,13 +2,13 @@
 
 //! E-switch functions: the hosts behind an embedded switch, their VFs and SFs.
 //!
-//! Only the switch's manager may ask (QUERY_ESW_FUNCTIONS), and it asks only when there is a reason:
-//! once at the start, after an event ESW_FUNCTIONS_CHANGED, and when somebody writes to
-//! `esw/refresh`. It never polls, so each snapshot is shown with its age and with the number of events
-//! that came before and after it: what is stale can be told.
+//! Only the switch's manager may ask (QUERY_ESW_FUNCTIONS), and it asks only when there is a
+//! reason: once at the start, after an event ESW_FUNCTIONS_CHANGED, and when somebody writes to
+//! `esw/refresh`. It never polls, so each snapshot is shown with its age and with the number of
+//! events that came before and after it: what is stale can be told.
 //!
 //! ```text
-//!   event (interrupt thread) ── counts, wakes ──> thread ── command ──> snapshot ──> history
+//!   event (interrupt thread) -- counts, wakes --> thread -- command --> snapshot --> history
 //! ```
 //!
 //! Events that come while a query is under way lead to one more query, not to one each.

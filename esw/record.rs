@@ -60,16 +60,16 @@ use kernel::{
 /// Changes that are kept.
 const KEPT: usize = 256;
 
-/// How long a query that was asked for may take beyond the time-out of its command, in milliseconds:
-/// one that is under way already may have to end first.
+/// How long a query that was asked for may take beyond the time-out of its command, in
+/// milliseconds: one that is under way already may have to end first.
 const REFRESH_MS: i64 = 5_000;
 
 /// Bits of [`Record::signal`].
 pub(super) mod wake {
     /// An event has come.
-    pub(in super::super) const EVENT: u32 = 1 << 0;
+    pub(in crate::esw) const EVENT: u32 = 1 << 0;
     /// Somebody has asked for a query.
-    pub(in super::super) const REFRESH: u32 = 1 << 1;
+    pub(in crate::esw) const REFRESH: u32 = 1 << 1;
 }
 
 /// When something was asked, and how many events had come by then.

@@ -4,8 +4,8 @@
 //!
 //! Sources place the capability differently: the kernel's header in the e-switch page, as
 //! esw_functions_changed, newer manuals in the general page, as host_net_functions_changed. The
-//! kernel's driver looks at neither, and takes embedded_cpu of the init segment for it. Each place that the
-//! device has is looked at. Besides, the function has to be the e-switch's manager.
+//! kernel's driver looks at neither, and takes embedded_cpu of the init segment for it. Each place
+//! that the device has is looked at. Besides, the function has to be the e-switch's manager.
 
 use core::fmt;
 

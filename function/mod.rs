@@ -75,8 +75,8 @@ use zerocopy::IntoBytes;
 
 /// What kind of function a PCI id belongs to.
 ///
-/// The id has to tell: a VF that was handed to a virtual machine is an ordinary function there, without
-/// the kernel's mark of a VF.
+/// The id has to tell: a VF that was handed to a virtual machine is an ordinary function there,
+/// without the kernel's mark of a VF.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A physical function.
@@ -87,9 +87,9 @@ pub(crate) enum Kind {
 
 /// A function that is driven.
 ///
-/// The fields stand in the reverse order of the start, and are dropped from the first to the last: each
-/// undoes what its making did. A start that fails half-way drops what it has made in the same order.
-/// So this is the one place that says what stops when.
+/// The fields stand in the reverse order of the start, and are dropped from the first to the last:
+/// each undoes what its making did. A start that fails half-way drops what it has made in the same
+/// order. So this is the one place that says what stops when.
 pub(crate) struct Function<'bound> {
     /// Nobody reads or writes a file any more once these are gone.
     _files: Option<Files<'bound>>,
@@ -332,8 +332,8 @@ fn wait_for_firmware(scope: Scope<'_>, init_segment: &InitSegment<'_>, limit: De
                 dev_err!(
                     scope.dev(),
                     "firmware is still initializing after {} ms (register {:#x} is {word:#x}, \
-                     expected bit 31 to be 0): look at the firmware's own log, or give it more time \
-                     by the parameter init_timeout_ms\n",
+                     expected bit 31 to be 0): look at the firmware's own log, or give it more \
+                     time by the parameter init_timeout_ms\n",
                     limit.as_millis_ceil(),
                     iseg::State::TABLE.base
                 );

@@ -8,8 +8,8 @@
 //! # When is the counter called stalled?
 //!
 //! When a number of readings in a row (the threshold, 3 by default) have found it unchanged, *and*
-//! several of its measured periods have passed. Either condition alone would call a slow counter, or
-//! readings in quick succession, a stall. A counter whose period is not known yet gets
+//! several of its measured periods have passed. Either condition alone would call a slow counter,
+//! or readings in quick succession, a stall. A counter whose period is not known yet gets
 //! [`UNMEASURED_US`].
 //!
 //! # States

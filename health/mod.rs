@@ -8,10 +8,10 @@
 //! waiters through [`State`].
 //!
 //! ```text
-//!   thread ── registers ──> machine ──> transition ──> device state (wakes waiters)
-//!     ^                        │             │──> health buffer, if there is a syndrome
-//!     └── interval, refresh    v             └──> history, log, uevent
-//!                            record <── debugfs
+//!   thread -- registers --> machine --> transition --> device state (wakes waiters)
+//!     ^                        |             |--> health buffer, if there is a syndrome
+//!     +-- interval, refresh    v             +--> history, log, uevent
+//!                            record <-- debugfs
 //! ```
 //!
 //! # Glossary

@@ -3,10 +3,10 @@
 //! How fast the health counter runs.
 //!
 //! No source that could be confirmed says how often firmware advances the counter, so it is
-//! measured: between two readings lie a number of counts and a time. A single pair of readings is off by up to
-//! one count at either end, hence nothing is said before a few counts were seen, and what is said
-//! gets better until the window is full. Later windows replace the value, so that it follows a
-//! device that slows down.
+//! measured: between two readings lie a number of counts and a time. A single pair of readings is
+//! off by up to one count at either end, hence nothing is said before a few counts were seen, and
+//! what is said gets better until the window is full. Later windows replace the value, so that it
+//! follows a device that slows down.
 
 /// Counts before the first value: the period is then at most a third too short.
 const MIN_COUNTS: u64 = 4;

@@ -66,9 +66,9 @@ const REFRESH_MS: i64 = 5_000;
 /// Bits of [`Record::signal`].
 pub(super) mod wake {
     /// The buffer shall be read.
-    pub(in super::super) const REFRESH: u32 = 1 << 0;
+    pub(in crate::health) const REFRESH: u32 = 1 << 0;
     /// The interval has changed.
-    pub(in super::super) const SETTINGS: u32 = 1 << 1;
+    pub(in crate::health) const SETTINGS: u32 = 1 << 1;
 }
 
 /// Why the health buffer was read.
@@ -190,8 +190,8 @@ impl Record {
         self.inner.lock().reading = Some(reading);
     }
 
-    /// The number of readings that were asked for; to be handed to [`served`](Self::served) once one
-    /// was made after this call.
+    /// The number of readings that were asked for; to be handed to [`served`](Self::served) once
+    /// one was made after this call.
     pub(super) fn requests(&self) -> u64 {
         self.requested.load(Acquire)
     }

@@ -2,8 +2,8 @@
 
 //! Values of our own in the kernel's formatting macros.
 //!
-//! The kernel's macros want [`kernel::fmt::Display`], those of `core`, which also the parts that are
-//! compiled for the host use, [`core::fmt::Display`].
+//! The kernel's macros want [`kernel::fmt::Display`], those of `core`, which also the parts that
+//! are compiled for the host use, [`core::fmt::Display`].
 
 /// Implements the kernel's trait by that of `core`.
 macro_rules! kernel_display {

@@ -120,7 +120,8 @@ struct Running<T: Body> {
     body: Arc<T>,
 }
 
-// SAFETY: The task may be stopped from any thread; `Arc<T>` can be sent as `T` is `Send` and `Sync`.
+// SAFETY: The task may be stopped from any thread; `Arc<T>` can be sent as `T` is `Send` and
+// `Sync`.
 unsafe impl<T: Body> Send for Running<T> {}
 
 // SAFETY: A shared `Running` only gives out `&Arc<T>`.

@@ -9,8 +9,8 @@
 //! | [`clock`] | times as integers | wall-clock seconds, times to keep in records |
 //! | [`completion`] | completions with a limit | there is only an endless wait |
 //! | [`date`] | dates in text | there is only the `%pt` of C formats |
-//! | [`debugfs`] | files with an owner, errors, and followers | an open file does not keep the module |
-//! | [`dma`] | memory shared with the device, lent pages | no big-endian or raw access, no page mapping |
+//! | [`debugfs`] | files with an owner and errors | an open file does not keep the module |
+//! | [`dma`] | memory shared with the device, lent pages | no raw access, no page mapping |
 //! | [`fmt`] | our types in the kernel's formatting macros | they want a trait of the kernel's |
 //! | [`irq`] | threaded handlers that own their vectors | registrations are unsafe and borrow |
 //! | [`kthread`] | threads that are joined on drop | there are none |
@@ -21,7 +21,7 @@
 //! | [`scope`] | things that must not outlive the binding | left to a promise of each caller |
 //! | [`signal`] | wake-up reasons for a thread | lost wake-ups, no use from interrupts |
 //! | [`uevent`] | events for udev | there are none |
-//! | [`wait`] | wait queues with a condition and a limit | `CondVar` wants a lock, and signals end it |
+//! | [`wait`] | wait queues with a condition and a limit | `CondVar` wants a lock |
 
 pub(crate) mod clock;
 pub(crate) mod completion;

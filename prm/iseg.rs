@@ -76,7 +76,7 @@ layout! {
             source("struct mlx5_init_seg in device.h");
     }
 
-    /// Acknowledgement of the legacy interrupt.
+    /// Acknowledgment of the legacy interrupt.
     pub struct ClearInterrupt: part "initial_seg" at 0x100c, 0x4 {
         0x00 [0:0] clear_int: WO, "1: clears the legacy interrupt.";
     }

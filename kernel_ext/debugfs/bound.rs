@@ -2,9 +2,9 @@
 
 //! Files that use what lives only as long as a driver is bound to its device.
 //!
-//! The files of a [`Dir`] have data that lives for ever, as far as types go, since nothing says when
-//! the directory is dropped. A file of this kind is removed at the latest when the driver is unbound
-//! (see [`Managed`]), so that writing to it may do something with the device itself.
+//! The files of a [`Dir`] have data that lives for ever, as far as types go, since nothing says
+//! when the directory is dropped. A file of this kind is removed at the latest when the driver is
+//! unbound (see [`Managed`]), so that writing to it may do something with the device itself.
 
 use super::{
     file::{
@@ -60,9 +60,9 @@ impl<'bound> BoundFile<'bound> {
         // SAFETY:
         // - `name` is a C string, and the directory is valid by the type invariant of `Inner`.
         // - The operations want a `Node` that does not move and lives until the file is removed. It
-        //   is boxed, and `File` removes the file before it frees the node; `Managed` sees to it that
-        //   this happens before `'bound` ends. Should that not come about because of an error below,
-        //   `File` is dropped at once.
+        //   is boxed, and `File` removes the file before it frees the node; `Managed` sees to it
+        //   that this happens before `'bound` ends. Should that not come about because of an error
+        //   below, `File` is dropped at once.
         let dentry = from_err_ptr(unsafe {
             bindings::debugfs_create_file_full(
                 name.as_char_ptr(),

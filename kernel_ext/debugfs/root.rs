@@ -2,8 +2,8 @@
 
 //! The module's own directory, under which each device has one.
 //!
-//! There is no data of a module that its drivers' `probe()` could reach, so the directory is kept in
-//! a static here, for as long as the module holds its [`Root`].
+//! There is no data of a module that its drivers' `probe()` could reach, so the directory is kept
+//! in a static here, for as long as the module holds its [`Root`].
 
 use super::Dir;
 use kernel::{

@@ -138,6 +138,8 @@ fn three_unchanged_readings_are_a_stall_within_400_ms() {
     let frozen_at = bench.now_us;
 
     bench.ticks(4);
+    let stall = bench.seen.last().unwrap();
+    assert_eq!((stall.misses, stall.gap_us), (3, 300_000));
     assert_eq!(bench.states(), [State::Suspect, State::Stalled]);
     assert!(bench.machine.since_us - frozen_at <= 400_000);
     assert_eq!(bench.machine.stalls, 1);
@@ -159,6 +161,15 @@ fn two_unchanged_readings_are_none() {
     assert_eq!(bench.states(), [State::Suspect, State::Healthy]);
     assert_eq!(bench.machine.stalls, 0);
     assert_eq!(bench.machine.misses_total, 2);
+}
+
+/// Two readings just before and just after the counter's step say nothing about its period.
+#[test]
+fn a_single_step_is_no_measurement() {
+    let mut bench = Bench::new(1_400_000, 10_000);
+    bench.from_us -= 1_385_000;
+    bench.ticks(2_000);
+    assert_eq!(bench.states(), [State::Healthy]);
 }
 
 #[test]
@@ -193,6 +204,8 @@ fn the_counter_wraps() {
     bench.ticks(30);
     assert_eq!(bench.states(), []);
     assert_eq!(bench.machine.misses_total, 0);
+    // Setting the counter was a jump, passing its end was none.
+    assert_eq!(bench.machine.jumps, 1);
     assert!(bench.machine.period.get().unwrap().abs_diff(10_000) < 1_000);
 }
 
@@ -278,6 +291,7 @@ fn one_reading_of_all_ones_is_not_fatal_and_repeated_ones_are() {
     let at = bench.now_us;
     bench.dead = true;
     bench.ticks(100);
+    assert_eq!(bench.seen.last().unwrap().dead_reads, 3);
     assert_eq!(bench.states(), [State::Suspect, State::Gone]);
     assert!(bench.machine.since_us - at <= 400_000);
 }
@@ -525,6 +539,12 @@ proptest! {
                 prop_assert!(machine.dead_reads >= 2 && machine.dead_reads >= threshold
                     || before.state == State::Gone);
             }
+            if machine.state == State::Failed && before.state != State::Failed {
+                prop_assert!(machine.trouble.synd != 0 && machine.trouble.rfr);
+            }
+            if machine.counter != before.counter {
+                prop_assert_eq!(machine.misses, 0);
+            }
             if machine.state == State::Stalled && before.state != State::Stalled {
                 prop_assert!(machine.misses >= threshold);
                 prop_assert!(machine.gap_us(now) >= machine.stall_us());
@@ -554,8 +574,10 @@ proptest! {
         period_us in 100u64..1_500_000,
         interval_us in 1_000u64..2_000_000,
         late in prop::collection::vec(0u64..3_000_000, 200),
+        phase in 0u64..100,
     ) {
         let mut bench = Bench::new(period_us, interval_us);
+        bench.from_us -= (period_us - 1) * phase / 100;
         for late in late {
             bench.now_us += if late % 4 == 0 { late } else { 0 };
             bench.tick();
