@@ -484,3 +484,16 @@ fn a_guest_that_writes_anything_does_no_harm() {
         rig.device.iseg.set_initializing(false);
     }
 }
+
+#[test]
+fn a_function_that_is_no_bus_master_leaves_memory_alone() {
+    let mut rig = Rig::initialized("cx6dx");
+    rig.prepare(0, &nop(), 16);
+    rig.write32(0x18, 1);
+    // The driver has gone in the meantime, and its memory is somebody else's.
+    rig.device.config.write(4, &[0x02, 0]);
+    rig.put(BASE, &[0x5a; 64]);
+    crate::cmdq::complete(&mut rig.device, 0);
+    assert_eq!(rig.peek(BASE, 64), [0x5a; 64]);
+    assert!(rig.rules().is_empty(), "{:?}", rig.rules());
+}
