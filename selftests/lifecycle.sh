@@ -4,11 +4,14 @@
 # For tests that bind, unbind, load and unload: what may be left behind, and at what cost. To be
 # sourced after lib.sh.
 
+# The driver's threads for the function.
+threads() { cat /proc/[0-9]*/comm 2>/dev/null | grep -E "^prm_[a-z]+@$BDF\$"; }
+
 # What is left of the driver in the machine while the function is not bound; nothing is right.
 leftovers() {
 	[ ! -d "$DEBUGFS" ] || echo "debugfs: $DEBUGFS"
 	grep -F "@$BDF" /proc/interrupts
-	ps -o comm | grep '^prm_'
+	threads
 	at=/sys/bus/pci/devices/$BDF
 	[ "$(cat "$at/enable")" = 0 ] || echo "the PCI device is enabled ($(cat "$at/enable"))"
 	# Command register of the configuration space, bit 2: bus master. A card that is gone cannot
