@@ -35,7 +35,16 @@ fn mark(l: &Layout, base: usize, named: &mut [u8], with: Option<Override<'_>>) {
     for m in l.members {
         let start = base.saturating_add(m.bit as usize);
         let width = m.width as usize;
-        if width == 0 || start >= total {
+        if start >= total {
+            continue;
+        }
+        if width == 0 {
+            // A union without a name whose members are all lists without an end.
+            if let Kind::Layout(inner) = m.kind {
+                if let Some(inner) = LAYOUTS.get(inner) {
+                    mark(inner, start, named, None);
+                }
+            }
             continue;
         }
         let count = if m.count == 0 {
@@ -86,6 +95,16 @@ mod tests {
         // Bits 5:0 of the word with page_offset are reserved in the EQ context.
         data[0x10 + 0x0b] = 0x01;
         assert_eq!(nonzero_reserved("create_eq_in", &data, None), Some(0x1b));
+    }
+
+    #[test]
+    fn a_list_in_a_union_without_a_name() {
+        let list = super::super::fields::rqtc::BYTES;
+        let mut data = vec![0u8; list + 8];
+        data[list + 5..].fill(0xff);
+        assert_eq!(nonzero_reserved("rqtc", &data, None), None);
+        data[list - 1] = 1;
+        assert_eq!(nonzero_reserved("rqtc", &data, None), Some(list - 1));
     }
 
     #[test]
