@@ -145,9 +145,8 @@ pub struct Registers {
     pub port_admin_up: bool,
     pub mtu: u16,
     pub vl_admin: u8,
-    /// PTYS `eth_proto_admin`.
-    pub eth_proto_admin: u32,
-    pub ext_eth_proto_admin: u32,
+    /// PTYS `ext_eth_proto_admin`: the speeds that the port may take.
+    pub speeds: u32,
     pub ethernet: bool,
     /// Words of DTOR.
     pub dtor: Vec<u8>,
@@ -160,12 +159,27 @@ const DTOR_DATA: &str = "00000000 20000002 00000000 00000000 00000000 20000002 2
 /// Largest MTU of a port, with the Ethernet header.
 const MAX_MTU: u16 = 9978;
 
-/// PTYS `eth_proto` bits: 25 GBASE-CR and -SR; 50 GBASE-SR2. Source: `enum mlx5e_link_mode`
-/// of the kernel's `port.h`.
-const ETH_PROTO_CAP: u32 = (1 << 27) | (1 << 28);
-const ETH_PROTO_OPER: u32 = 1 << 28;
-/// `ext_eth_proto`: 25GAUI-1. Source: `enum mlx5e_ext_link_mode` of the kernel's `port.h`.
-const EXT_ETH_PROTO: u32 = 1 << 8;
+/// Speeds of the port in ascending order, 1G to 100G on four lanes: bit in `ext_eth_proto_*`, bit
+/// in `eth_proto_*`. These are what a copper cable of 100G gives a ConnectX-6 Dx; bits: `enum
+/// mlx5e_ext_link_mode` and `enum mlx5e_link_mode` of the kernel's `port.h`.
+const SPEEDS: &[(u32, u32)] = &[(1, 0), (4, 12), (5, 6), (6, 27), (7, 30), (9, 20)];
+
+/// The speeds of a mask of `ext_eth_proto_*` that the port has.
+fn speeds(ext: u32) -> u32 {
+    SPEEDS.iter().fold(0, |m, (e, _)| m | ext & (1 << e))
+}
+
+/// The same speeds as a mask of `eth_proto_*`.
+fn legacy(ext: u32) -> u32 {
+    let bit = |(e, l): &(u32, u32)| ((ext >> e) & 1) << l;
+    SPEEDS.iter().map(bit).fold(0, |m, b| m | b)
+}
+
+/// The speeds of a mask of `eth_proto_*`, as one of `ext_eth_proto_*`.
+fn extended(eth: u32) -> u32 {
+    let bit = |(e, l): &(u32, u32)| ((eth >> l) & 1) << e;
+    SPEEDS.iter().map(bit).fold(0, |m, b| m | b)
+}
 
 impl Registers {
     /// Registers after power-up.
@@ -175,8 +189,7 @@ impl Registers {
             port_admin_up: true,
             mtu: 1522,
             vl_admin: 0,
-            eth_proto_admin: ETH_PROTO_CAP,
-            ext_eth_proto_admin: EXT_ETH_PROTO,
+            speeds: speeds(u32::MAX),
             ethernet: variant.ethernet,
             dtor: bits::parse_hex(DTOR_DATA).unwrap_or_default(),
         }
@@ -381,31 +394,37 @@ fn ptys(call: &mut Call<'_>, data: &mut [u8], write: bool) -> Outcome {
     }
     let regs = &mut call.device.registers;
     if write {
-        regs.eth_proto_admin = bits::get32(data, ptys_reg::ETH_PROTO_ADMIN);
-        regs.ext_eth_proto_admin = bits::get32(data, ptys_reg::EXT_ETH_PROTO_ADMIN);
+        let ext = speeds(bits::get32(data, ptys_reg::EXT_ETH_PROTO_ADMIN));
+        let asked = ext | extended(bits::get32(data, ptys_reg::ETH_PROTO_ADMIN));
+        regs.speeds = if asked == 0 { speeds(u32::MAX) } else { asked };
         return Ok(());
     }
     data[4..].fill(0);
     if proto == PROTO_ETH && regs.ethernet {
-        let up = u32::from(regs.port_admin_up);
-        bits::set(data, ptys_reg::ETH_PROTO_CAPABILITY, ETH_PROTO_CAP.into());
-        bits::set(data, ptys_reg::ETH_PROTO_ADMIN, regs.eth_proto_admin.into());
-        bits::set(data, ptys_reg::ETH_PROTO_OPER, (ETH_PROTO_OPER * up).into());
-        bits::set(
-            data,
-            ptys_reg::EXT_ETH_PROTO_CAPABILITY,
-            EXT_ETH_PROTO.into(),
-        );
-        bits::set(
-            data,
-            ptys_reg::EXT_ETH_PROTO_ADMIN,
-            regs.ext_eth_proto_admin.into(),
-        );
-        bits::set(
-            data,
-            ptys_reg::EXT_ETH_PROTO_OPER,
-            (EXT_ETH_PROTO * up).into(),
-        );
+        let all = speeds(u32::MAX);
+        // The fastest of those allowed.
+        let oper = match regs.speeds.checked_ilog2() {
+            Some(n) if regs.port_admin_up => 1 << n,
+            _ => 0,
+        };
+        for (cap, admin, is, form) in [
+            (
+                ptys_reg::EXT_ETH_PROTO_CAPABILITY,
+                ptys_reg::EXT_ETH_PROTO_ADMIN,
+                ptys_reg::EXT_ETH_PROTO_OPER,
+                speeds as fn(u32) -> u32,
+            ),
+            (
+                ptys_reg::ETH_PROTO_CAPABILITY,
+                ptys_reg::ETH_PROTO_ADMIN,
+                ptys_reg::ETH_PROTO_OPER,
+                legacy,
+            ),
+        ] {
+            bits::set(data, cap, form(all).into());
+            bits::set(data, admin, form(regs.speeds).into());
+            bits::set(data, is, form(oper).into());
+        }
     } else if proto == PROTO_IB && !regs.ethernet {
         // Widths 1X, 2X and 4X, speeds up to EDR.
         bits::set(data, ptys_reg::IB_LINK_WIDTH_CAPABILITY, 0x7);
@@ -464,6 +483,7 @@ fn ppcnt(call: &mut Call<'_>, data: &mut [u8], _: bool) -> Outcome {
     let group = bits::get(data, ppcnt_reg::GRP);
     let at = ppcnt_reg::COUNTER_SET.byte();
     data[at..].fill(0);
-    crate::net::port_counters(call.device, group, &mut data[at..]);
+    let prio = bits::get(data, ppcnt_reg::PRIO_TC);
+    crate::net::port_counters(call.device, group, prio, &mut data[at..]);
     Ok(())
 }

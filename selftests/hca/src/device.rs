@@ -253,6 +253,11 @@ impl Device {
         }
     }
 
+    /// Free-running timer, in units of 1/`device_frequency_khz` ms.
+    pub fn timer(&self) -> u64 {
+        self.iseg.timer(self.variant.timer_khz())
+    }
+
     /// True if the UAR page exists.
     pub fn has_uar(&self, index: u32) -> bool {
         self.objects.exists(Kind::Uar, index)
@@ -317,13 +322,18 @@ impl Shared {
             let now = Instant::now();
             if let Some(slot) = device.cmdq.due(now) {
                 cmdq::complete(&mut device, slot);
-                device.net.run_later();
                 drop(device);
                 self.changed.notify_all();
                 device = self.lock();
                 continue;
             }
-            let next = device.cmdq.next_due();
+            crate::net::run_due(&mut device, now);
+            let next = device
+                .cmdq
+                .next_due()
+                .into_iter()
+                .chain(device.net.next_due())
+                .min();
             let left = next.map_or(Duration::from_secs(1), |t| t.saturating_duration_since(now));
             device = self
                 .firmware

@@ -167,7 +167,7 @@ impl InitSegment {
     }
 
     /// Time since start in nanoseconds: the free-running timer ticks in units of 1/`khz` ms.
-    fn timer(&self, khz: u64) -> u64 {
+    pub fn timer(&self, khz: u64) -> u64 {
         let ns = u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         (u128::from(ns) * u128::from(khz) / 1_000_000) as u64
     }

@@ -81,6 +81,15 @@ rules! {
     0x72 EqBuffer "eq-buffer", "every EQE's ownership bit is set before CREATE_EQ";
     0x73 EqOverrun "eq-overrun", "the consumer index is written before the ring overruns";
     0x74 EqEvents "eq-events", "only events whose capability is set are asked for";
+    // Completion queues and work queues.
+    0x78 CqBuffer "cq-buffer", "no CQE looks valid before CREATE_CQ";
+    0x79 CqDoorbell "cq-doorbell", "a CQ is armed through its own UAR, with the right sequence number, as its record says";
+    0x7a CqOverrun "cq-overrun", "the consumer counter is written before the ring overruns";
+    0x7b SqDoorbell "sq-doorbell", "an SQ doorbell names an SQ that exists, through its own UAR, within its ring";
+    0x7c Wqe "wqe", "work requests have the format of the manual and ask for what is announced";
+    0x7d WqeKey "wqe-key", "work requests name memory by keys that allow it";
+    0x7e RqRecord "rq-record", "an RQ's record runs ahead by at most the ring";
+    0x7f Rqe "rqe", "a posted buffer can take a frame";
     // Capabilities.
     0x80 CapAboveMax "cap-above-max", "SET_HCA_CAP stays at or below the maximum";
     0x81 CapFixed "cap-fixed", "SET_HCA_CAP changes only what software may change";

@@ -180,6 +180,7 @@ const CARDS: &[Facts] = &[
 const TABLES: &[(&str, &str)] = &[
     ("cx6dx.caps", include_str!("cx6dx.caps")),
     ("cx7.caps", include_str!("cx7.caps")),
+    ("ethernet.caps", include_str!("ethernet.caps")),
     ("reduced.caps", include_str!("reduced.caps")),
 ];
 

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! The receive side: RQ, RQT, TIR.
+
+use super::send::no_queue;
+use super::work_queue::{check_move, check_new, ring};
+use super::{above_limit, bad_value, last, unsupported};
+use crate::bits;
+use crate::command::{Call, Outcome, Refusal, Spec};
+use crate::ifc::fields::*;
+use crate::ifc::{opcode, Field};
+use crate::net::rq::{self, Rq};
+use crate::net::state;
+use crate::net::transmit::rq_num;
+use crate::objects::Kind;
+
+pub const COMMANDS: &[Spec] = &[
+    Spec::new(
+        opcode::CREATE_RQ,
+        "create_rq_in",
+        "create_rq_out",
+        create_rq,
+    ),
+    Spec::new(
+        opcode::MODIFY_RQ,
+        "modify_rq_in",
+        "modify_rq_out",
+        modify_rq,
+    ),
+    Spec::new(
+        opcode::DESTROY_RQ,
+        "destroy_rq_in",
+        "destroy_rq_out",
+        destroy_rq,
+    ),
+    Spec::new(opcode::QUERY_RQ, "query_rq_in", "query_rq_out", query_rq),
+    Spec::new(
+        opcode::CREATE_RQT,
+        "create_rqt_in",
+        "create_rqt_out",
+        create_rqt,
+    ),
+    Spec::new(
+        opcode::MODIFY_RQT,
+        "modify_rqt_in",
+        "modify_rqt_out",
+        modify_rqt,
+    ),
+    Spec::new(
+        opcode::DESTROY_RQT,
+        "destroy_rqt_in",
+        "destroy_rqt_out",
+        destroy_rqt,
+    ),
+    Spec::new(
+        opcode::CREATE_TIR,
+        "create_tir_in",
+        "create_tir_out",
+        create_tir,
+    ),
+    Spec::new(
+        opcode::MODIFY_TIR,
+        "modify_tir_in",
+        "modify_tir_out",
+        modify_tir,
+    ),
+    Spec::new(
+        opcode::DESTROY_TIR,
+        "destroy_tir_in",
+        "destroy_tir_out",
+        destroy_tir,
+    ),
+];
+
+/// First number of receive queues.
+const FIRST_RQ: u32 = 0x100;
+
+/// `rqc.mem_rq_type` of a queue with buffers of its own.
+const INLINE: u64 = 0;
+
+/// Bits of `modify_bitmask`. Source: `MLX5_MODIFY_RQ_IN_MODIFY_BITMASK_*` of the kernel's header.
+mod modify {
+    pub const VSD: u64 = 1 << 1;
+    pub const SCATTER_FCS: u64 = 1 << 2;
+    pub const COUNTER_SET: u64 = 1 << 3;
+    pub const KNOWN: u64 = VSD | SCATTER_FCS | COUNTER_SET;
+}
+
+fn create_rq(call: &mut Call<'_>) -> Outcome {
+    let at = create_rq_in::CTX;
+    check_new(call, at / rqc::STATE)?;
+    if call.get(at / rqc::MEM_RQ_TYPE) != INLINE {
+        return Err(unsupported(call, "a queue of a shared pool (RMP)"));
+    }
+    if call.flag(at / rqc::HAIRPIN) {
+        return Err(unsupported(call, "a hairpin queue"));
+    }
+    if call.flag(at / rqc::DELAY_DROP_EN) && call.device.caps.get("cmd_hca_cap.rq_delay_drop") == 0
+    {
+        return Err(unsupported(
+            call,
+            "delay_drop_en without the capability rq_delay_drop",
+        ));
+    }
+    let scatter_fcs = "per_protocol_networking_offload_caps.scatter_fcs";
+    if call.flag(at / rqc::SCATTER_FCS) && call.device.caps.get(scatter_fcs) == 0 {
+        return Err(unsupported(call, "scatter_fcs without its capability"));
+    }
+    let kind = call.get(at / rqc::WQ / wq::WQ_TYPE) as u8;
+    check_kind(call, kind)?;
+    let ring = ring(call, at / rqc::WQ, "cmd_hca_cap.log_max_qp_sz")?;
+    let mut refers = references(call.get32(at / rqc::CQN), call.get32(at / rqc::WQ / wq::PD));
+    let set = call.get32(at / rqc::COUNTER_SET_ID);
+    if set != 0 {
+        refers.push((Kind::QCounter, set));
+    }
+    let context = call.input[at.byte()..at.byte() + rqc::BYTES].to_vec();
+    let last = last(call, "cmd_hca_cap.log_max_rq");
+    let made = call
+        .device
+        .objects
+        .create(Kind::Rq, (FIRST_RQ, last), &refers, Vec::new());
+    let number = made.map_err(|e| call.object_error(&e))?;
+    call.device
+        .net
+        .rqs
+        .insert(number, Rq::new(number, ring, &context));
+    call.set(create_rq_out::RQN, number);
+    Ok(())
+}
+
+/// What a queue refers to. PD 0 is none: such a queue can name no memory.
+fn references(cq: u32, pd: u32) -> Vec<(Kind, u32)> {
+    let mut refers = vec![(Kind::Cq, cq)];
+    if pd != 0 {
+        refers.push((Kind::Pd, pd));
+    }
+    refers
+}
+
+fn check_kind(call: &mut Call<'_>, kind: u8) -> Outcome {
+    let capability = match kind {
+        rq::kind::LINKED_LIST => return Ok(()),
+        rq::kind::CYCLIC => "cmd_hca_cap.basic_cyclic_rcv_wqe",
+        rq::kind::LINKED_LIST_STRIDING | rq::kind::CYCLIC_STRIDING => "cmd_hca_cap.striding_rq",
+        other => return Err(bad_value(call, format!("wq_type is {other}"))),
+    };
+    if call.device.caps.get(capability) == 0 {
+        return Err(unsupported(
+            call,
+            format!("wq_type {kind} without {capability}"),
+        ));
+    }
+    let at = create_rq_in::CTX / rqc::WQ;
+    let strides = call.get(at / wq::LOG_WQE_NUM_OF_STRIDES);
+    let extended = call.device.caps.get("cmd_hca_cap.ext_stride_num_range") != 0;
+    if kind >= rq::kind::LINKED_LIST_STRIDING && strides > 7 && !extended {
+        let text = format!("log_wqe_num_of_strides {strides} without ext_stride_num_range");
+        return Err(unsupported(call, text));
+    }
+    Ok(())
+}
+
+fn modify_rq(call: &mut Call<'_>) -> Outcome {
+    let number = call.get32(modify_rq_in::RQN);
+    let Some(mut q) = call.device.net.rqs.get(&number).cloned() else {
+        return Err(no_queue(call, "RQ", number));
+    };
+    let told = call.get(modify_rq_in::RQ_STATE) as u8;
+    let to = call.get(modify_rq_in::CTX / rqc::STATE) as u8;
+    check_move(call, q.state, told, to)?;
+    let mask = call.get(modify_rq_in::MODIFY_BITMASK);
+    if mask & !modify::KNOWN != 0 {
+        return Err(unsupported(call, format!("modify_bitmask 0x{mask:x}")));
+    }
+    if mask & modify::COUNTER_SET != 0 {
+        let set = call.get32(modify_rq_in::CTX / rqc::COUNTER_SET_ID);
+        let mut refers = references(q.cq, q.pd);
+        if set != 0 {
+            refers.push((Kind::QCounter, set));
+        }
+        let moved = call
+            .device
+            .objects
+            .set_references(Kind::Rq, number, &refers);
+        moved.map_err(|e| call.object_error(&e))?;
+        q.counter_set = set as u8;
+    }
+    if mask & modify::VSD != 0 {
+        q.keep_vlan = call.flag(modify_rq_in::CTX / rqc::VSD);
+    }
+    if mask & modify::SCATTER_FCS != 0 {
+        q.keep_fcs = call.flag(modify_rq_in::CTX / rqc::SCATTER_FCS);
+    }
+    q.state = to;
+    match to {
+        state::RST => q.reset(),
+        state::ERR if q.flush => rq::flush(call.device, &mut q),
+        _ => {}
+    }
+    call.device.net.rqs.insert(number, q);
+    Ok(())
+}
+
+fn destroy_rq(call: &mut Call<'_>) -> Outcome {
+    let number = call.get32(destroy_rq_in::RQN);
+    let gone = call.device.objects.destroy(Kind::Rq, number);
+    gone.map_err(|e| call.object_error(&e))?;
+    call.device.net.rqs.remove(&number);
+    Ok(())
+}
+
+fn query_rq(call: &mut Call<'_>) -> Outcome {
+    let number = call.get32(query_rq_in::RQN);
+    let Some(q) = call.device.net.rqs.get(&number).cloned() else {
+        return Err(no_queue(call, "RQ", number));
+    };
+    let at = query_rq_out::RQ_CONTEXT;
+    call.set_bytes(at, &q.context);
+    call.set(at / rqc::STATE, q.state);
+    call.set(at / rqc::VSD, q.keep_vlan);
+    call.set(at / rqc::SCATTER_FCS, q.keep_fcs);
+    call.set(at / rqc::COUNTER_SET_ID, q.counter_set);
+    call.set(at / rqc::WQ / wq::HW_COUNTER, q.counter);
+    Ok(())
+}
+
+/// Reads the list of queues of a table whose context stands at `at`.
+fn queue_list(call: &mut Call<'_>, at: Field) -> Result<Vec<(Kind, u32)>, Refusal> {
+    let size = call.get32(at / rqtc::RQT_ACTUAL_SIZE);
+    let most = call.get32(at / rqtc::RQT_MAX_SIZE);
+    let log = call.device.caps.get("cmd_hca_cap.log_max_rqt_size");
+    if size > most && most > 0 || u64::from(size.max(most)) > 1 << log {
+        return Err(above_limit(call, "rqt_actual_size", size.into(), 1 << log));
+    }
+    if size == 0 {
+        return Err(bad_value(call, "an empty table"));
+    }
+    if call.flag(at / rqtc::RQ_VHCA_ID_FORMAT) {
+        return Err(unsupported(call, "queues of other functions"));
+    }
+    Ok((0..size)
+        .map(|i| (Kind::Rq, call.get32(at / rq_num(i))))
+        .collect())
+}
+
+fn create_rqt(call: &mut Call<'_>) -> Outcome {
+    let at = create_rqt_in::RQT_CONTEXT;
+    let queues = queue_list(call, at)?;
+    let context = call.input[at.byte()..].to_vec();
+    let last = last(call, "cmd_hca_cap.log_max_rqt");
+    let made = call
+        .device
+        .objects
+        .create(Kind::Rqt, (1, last), &queues, Vec::new());
+    let number = made.map_err(|e| call.object_error(&e))?;
+    call.device.net.rqts.insert(number, context);
+    call.set(create_rqt_out::RQTN, number);
+    Ok(())
+}
+
+fn modify_rqt(call: &mut Call<'_>) -> Outcome {
+    let number = call.get32(modify_rqt_in::RQTN);
+    if !call.flag(modify_rqt_in::BITMASK / rqt_bitmask::RQN_LIST) {
+        return Err(bad_value(call, "rqn_list is not selected"));
+    }
+    let at = modify_rqt_in::CTX;
+    let queues = queue_list(call, at)?;
+    let most = call
+        .device
+        .net
+        .rqts
+        .get(&number)
+        .map_or(0, |c| bits::get(c, rqtc::RQT_MAX_SIZE));
+    if queues.len() as u64 > most && most > 0 {
+        return Err(above_limit(
+            call,
+            "rqt_actual_size",
+            queues.len() as u64,
+            most,
+        ));
+    }
+    let moved = call
+        .device
+        .objects
+        .set_references(Kind::Rqt, number, &queues);
+    moved.map_err(|e| call.object_error(&e))?;
+    let mut context = call.input[at.byte()..].to_vec();
+    bits::set(&mut context, rqtc::RQT_MAX_SIZE, most);
+    call.device.net.rqts.insert(number, context);
+    Ok(())
+}
+
+fn destroy_rqt(call: &mut Call<'_>) -> Outcome {
+    let number = call.get32(destroy_rqt_in::RQTN);
+    let gone = call.device.objects.destroy(Kind::Rqt, number);
+    gone.map_err(|e| call.object_error(&e))?;
+    call.device.net.rqts.remove(&number);
+    Ok(())
+}
+
+/// `tirc.disp_type`. Source: `MLX5_TIRC_DISP_TYPE_*` of the kernel's header.
+const DIRECT: u64 = 0;
+const INDIRECT: u64 = 1;
+
+/// What a TIR may ask for.
+fn check_tir(call: &mut Call<'_>, at: Field) -> Outcome {
+    let offloads = "per_protocol_networking_offload_caps";
+    if call.flag(at / tirc::TLS_EN) && call.device.caps.get("cmd_hca_cap.tls_rx") == 0 {
+        return Err(unsupported(call, "tls_en without the capability tls_rx"));
+    }
+    if call.get(at / tirc::PACKET_MERGE_MASK) != 0
+        && call.device.caps.get(&format!("{offloads}.lro_cap")) == 0
+    {
+        return Err(unsupported(
+            call,
+            "packet_merge_mask without the capability lro_cap",
+        ));
+    }
+    let function = call.get(at / tirc::RX_HASH_FN);
+    if function > 2 {
+        return Err(bad_value(call, format!("rx_hash_fn is {function}")));
+    }
+    Ok(())
+}
+
+fn create_tir(call: &mut Call<'_>) -> Outcome {
+    let at = create_tir_in::CTX;
+    check_tir(call, at)?;
+    let mut refers = vec![(
+        Kind::TransportDomain,
+        call.get32(at / tirc::TRANSPORT_DOMAIN),
+    )];
+    match call.get(at / tirc::DISP_TYPE) {
+        DIRECT => refers.push((Kind::Rq, call.get32(at / tirc::INLINE_RQN))),
+        INDIRECT => refers.push((Kind::Rqt, call.get32(at / tirc::INDIRECT_TABLE))),
+        other => return Err(bad_value(call, format!("disp_type is {other}"))),
+    }
+    let context = call.input[at.byte()..at.byte() + tirc::BYTES].to_vec();
+    let last = last(call, "cmd_hca_cap.log_max_tir");
+    let made = call
+        .device
+        .objects
+        .create(Kind::Tir, (1, last), &refers, Vec::new());
+    let number = made.map_err(|e| call.object_error(&e))?;
+    call.device.net.tirs.insert(number, context);
+    call.set(create_tir_out::TIRN, number);
+    Ok(())
+}
+
+/// Fields that each bit of the mask covers.
+const TIR_FIELDS: &[(Field, &[Field])] = &[
+    (modify_tir_bitmask::SELF_LB_EN, &[tirc::SELF_LB_BLOCK]),
+    (
+        modify_tir_bitmask::HASH,
+        &[
+            tirc::RX_HASH_SYMMETRIC,
+            tirc::RX_HASH_FN,
+            tirc::RX_HASH_FIELD_SELECTOR_OUTER,
+            tirc::RX_HASH_FIELD_SELECTOR_INNER,
+        ],
+    ),
+    (
+        modify_tir_bitmask::PACKET_MERGE,
+        &[
+            tirc::LRO_TIMEOUT_PERIOD_USECS,
+            tirc::PACKET_MERGE_MASK,
+            tirc::LRO_MAX_IP_PAYLOAD_SIZE,
+        ],
+    ),
+];
+
+fn modify_tir(call: &mut Call<'_>) -> Outcome {
+    let number = call.get32(modify_tir_in::TIRN);
+    let at = modify_tir_in::CTX;
+    check_tir(call, at)?;
+    let Some(mut context) = call.device.net.tirs.get(&number).cloned() else {
+        return Err(no_queue(call, "TIR", number));
+    };
+    for (bit, fields) in TIR_FIELDS {
+        if !call.flag(modify_tir_in::BITMASK / *bit) {
+            continue;
+        }
+        for f in *fields {
+            bits::set(&mut context, *f, call.get(at / *f));
+        }
+        if *bit == modify_tir_bitmask::HASH {
+            let key = bits::bytes(call.input, at / tirc::RX_HASH_TOEPLITZ_KEY).to_vec();
+            bits::set_bytes(&mut context, tirc::RX_HASH_TOEPLITZ_KEY, &key);
+        }
+    }
+    call.device.net.tirs.insert(number, context);
+    Ok(())
+}
+
+fn destroy_tir(call: &mut Call<'_>) -> Outcome {
+    let number = call.get32(destroy_tir_in::TIRN);
+    let gone = call.device.objects.destroy(Kind::Tir, number);
+    gone.map_err(|e| call.object_error(&e))?;
+    call.device.net.tirs.remove(&number);
+    Ok(())
+}
