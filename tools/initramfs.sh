@@ -35,7 +35,8 @@ make_base() {
 	for name in "${GUEST_MODULES[@]}"; do
 		for file in $(module_files "$name"); do
 			mkdir -p "$tree/$modules/${file%/*}"
-			in_box xz -dc "/kernel/image/usr/$modules/$file" >"$tree/$modules/${file%.xz}"
+			in_box xz -dc "/kernel/image/usr/$modules/$file" \
+				>"$tree/$modules/${file%.xz}"
 		done
 		test -n "$file"
 	done

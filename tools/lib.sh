@@ -25,11 +25,12 @@ CLONE=$CACHE/clones/$(key_of "$REPO")
 
 # make and the compilers cannot cope with blanks and the like in a path: say so at once.
 check_places() {
-	[[ $CACHE == /* ]] || die "the cache folder '$CACHE' is no absolute path: set XDG_CACHE_HOME"
+	[[ $CACHE == /* ]] ||
+		die "the cache folder '$CACHE' is no absolute path: set XDG_CACHE_HOME"
 	local place
 	for place in "$REPO" "$CACHE"; do
 		[[ $place != *[^a-zA-Z0-9/._+@~-]* ]] ||
-			die "kernel builds cannot handle the blank or special character in '$place': move it"
+			die "kernel builds cannot handle blanks and the like in '$place': move it"
 	done
 	mkdir -p "$CACHE"/{tmp,log,locks,cargo} "$CLONE"
 	printf '%s\n' "$REPO" >"$CLONE/path"
