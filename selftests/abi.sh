@@ -97,7 +97,8 @@ test_each_described_file_is_there() {
 	while read -r name _ capability; do
 		wanted=1
 		if [ "$capability" != always ]; then
-			wanted=$(sed -n "s/.*\] $capability: \(0x[01]\) .*/\1/p" "$DEBUGFS/caps/general")
+			wanted=$(sed -n "s/.*\] $capability: \(0x[01]\) .*/\1/p" \
+				"$DEBUGFS/caps/general")
 			wanted=${wanted#0x}
 			[ "$wanted" ] || fail "$name: caps/general has no $capability"
 		fi

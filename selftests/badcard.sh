@@ -54,7 +54,8 @@ test_waiting_ends_by_a_signal() {
 	timed until_true 10 grep -q '^0' "/sys/bus/pci/devices/$BDF/enable"
 	wait $writer
 	is_within "milliseconds to the end" "$TOOK" 0 2000
-	check "the log says so" logged "$BDF: stopped by a signal while waiting for firmware to start"
+	check "the log says so" logged \
+		"$BDF: stopped by a signal while waiting for firmware to start"
 	check_not "bound" is_bound
 	nothing_is_left "stopped"
 	hca 'iseg initializing off'
@@ -74,12 +75,14 @@ test_another_command_interface_revision() {
 test_absurd_queue_sizes() {
 	for size in 0 6 15; do
 		hca "iseg set log_cmdq_size $size"
-		refuses EINVAL "command queue of 2\^$size entries, 2\^6 bytes apart: expected 2 to 32 entries"
+		refuses EINVAL \
+			"command queue of 2\^$size entries, 2\^6 bytes apart: expected 2 to 32 entries"
 	done
 	hca 'iseg set log_cmdq_size 5'
 	for stride in 0 5 8 15; do
 		hca "iseg set log_cmdq_stride $stride"
-		refuses EINVAL "command queue of 2\^5 entries, 2\^$stride bytes apart: expected 2 to 32 entries"
+		refuses EINVAL \
+			"command queue of 2\^5 entries, 2\^$stride bytes apart: expected 2 to 32 entries"
 	done
 	hca 'iseg set log_cmdq_stride 6'
 	recovers

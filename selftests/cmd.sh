@@ -11,7 +11,8 @@
 # Fields of the model's log lines: the lengths of input and output that the device was told.
 # Usage: lengths_of NAME OP_MOD
 lengths_of() {
-	hca 'log 2000' | awk -v name="$1" -v op_mod="$2" '$2 == name && $6 == op_mod { print $18, $20 }'
+	hca 'log 2000' | awk -v name="$1" -v op_mod="$2" \
+		'$2 == name && $6 == op_mod { print $18, $20 }'
 }
 
 test_nop_travels_inline() {
@@ -90,7 +91,8 @@ test_the_start_has_the_order_of_the_manual() {
 	# HOST_ENDIANNESS (7004h) is told before the capabilities are set, and all capabilities are
 	# read after INIT_HCA. The capability pages before that are what SET_HCA_CAP starts from.
 	is "what stands before SET_HCA_CAP" \
-		"$(sent_commands 'ACCESS_REG|SET_HCA_CAP' | head -n 2 | cut -d' ' -f1 | tr '\n' ' ')" \
+		"$(sent_commands 'ACCESS_REG|SET_HCA_CAP' | head -n 2 |
+			cut -d' ' -f1 | tr '\n' ' ')" \
 		"ACCESS_REG SET_HCA_CAP "
 	check "capabilities after INIT_HCA" after_init
 }
@@ -109,7 +111,8 @@ test_the_stop_is_the_reverse() {
 	check "unload" unload
 	is "commands of the stop" "$(steps)" "$STOP"
 	# Eqns go up as queues are made: command, async, pages. They are destroyed the other way.
-	hca 'log full 200' | awk '/ DESTROY_EQ / { eq = 1 } eq && /^  in 000:/ { print $5; eq = 0 }' \
+	hca 'log full 200' | awk \
+		'/ DESTROY_EQ / { eq = 1 } eq && /^  in 000:/ { print $5; eq = 0 }' \
 		>"$WORK/destroyed"
 	check "the newest queue is destroyed first" sort -r -c "$WORK/destroyed"
 	is "queues destroyed" "$(sort -u "$WORK/destroyed" | wc -l)" 3

@@ -41,7 +41,8 @@ test_a_wrong_token_is_noticed() {
 test_a_wrong_block_number_is_noticed() {
 	check "unload" unload
 	model fault add QUERY_HCA_CAP wrong-block
-	start_fails 'QUERY_HCA_CAP\(0x100\) op_mod\(0x[01]\) failed, bad output: an output mailbox has'
+	start_fails \
+		'QUERY_HCA_CAP\(0x100\) op_mod\(0x[01]\) failed, bad output: an output mailbox has'
 }
 
 test_signatures_are_not_looked_at_while_they_are_off() {

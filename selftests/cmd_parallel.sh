@@ -24,9 +24,11 @@ test_31_commands_are_in_flight_at_once() {
 	fill
 	is "in flight" "$(outstanding in_flight)" $ORDINARY
 	is "slots_in_flight" "$(value cmd/state slots_in_flight)" $ORDINARY
-	is "their slots" "$(awk '$3 == "in_flight" { print $1 }' "$DEBUGFS/cmd/outstanding" | sort -n |
+	is "their slots" \
+		"$(awk '$3 == "in_flight" { print $1 }' "$DEBUGFS/cmd/outstanding" | sort -n |
 		tr '\n' ' ')" "$(seq 0 30 | tr '\n' ' ')"
-	is "their command" "$(awk '$3 == "in_flight" { print $4 }' "$DEBUGFS/cmd/outstanding" | sort -u)" \
+	is "their command" \
+		"$(awk '$3 == "in_flight" { print $4 }' "$DEBUGFS/cmd/outstanding" | sort -u)" \
 		"NOP(0x80d)"
 	# The newest first: whoever waits must get his own completion, not the next one.
 	is "released" "$(model release 31 reverse)" "released: 31"
@@ -62,7 +64,8 @@ test_pages_are_given_while_all_slots_are_taken() {
 	model log clear
 	model pages request 10
 	check "the pages are given" until_true 5 value_is pages held $((before + 10))
-	is "slot of the page command" "$(hca log | sed -n 's/.* slot \([0-9]*\) .*/\1/p' | sort -u)" 31
+	is "slot of the page command" \
+		"$(hca log | sed -n 's/.* slot \([0-9]*\) .*/\1/p' | sort -u)" 31
 	is "commands still held" "$(outstanding in_flight)" $ORDINARY
 	model pages request -10
 	check "and taken back" until_true 5 value_is pages held "$before"
@@ -77,7 +80,8 @@ test_no_slot_in_time_is_EBUSY() {
 	echo 300 >"$DEBUGFS/cmd/timeout_ms"
 	log_mark
 	is "errno of the 32nd" "$(errno_of cmd/nop 1)" EBUSY
-	check "the log says why" logged 'NOP\(0x80d\) op_mod\(0x0\) failed, no slot of the command queue'
+	check "the log says why" logged \
+		'NOP\(0x80d\) op_mod\(0x0\) failed, no slot of the command queue'
 	echo 60000 >"$DEBUGFS/cmd/timeout_ms"
 	is "quarantined" "$(outstanding quarantined)" 0
 	model release >/dev/null

@@ -37,7 +37,8 @@ test_a_command_that_is_not_completed_times_out() {
 
 	late=$(state late_completions)
 	model release >/dev/null
-	check "the late completion frees the slot" until_true 5 value_is cmd/state slots_quarantined 0
+	check "the late completion frees the slot" until_true 5 value_is cmd/state \
+		slots_quarantined 0
 	is "late_completions" "$(state late_completions)" $((late + 1))
 	check "and is logged" logged 'NOP\(0x80d\) completed [0-9]+ ms after it was sent, too late'
 	model log clear
@@ -111,7 +112,8 @@ test_a_doubled_event_ends_one_command() {
 	check "both events are taken" \
 		until_true 5 value_is eq/command/state consumer_counter $((taken + 2))
 	# The second is counted if the first has ended the command by then.
-	is_within "spurious_completions" "$(state spurious_completions)" "$spurious" $((spurious + 1))
+	is_within "spurious_completions" "$(state spurious_completions)" "$spurious" $((spurious \
+		+ 1))
 	is "slots_in_flight" "$(state slots_in_flight)" 0
 	timed_out=$(state timed_out)
 	late=$(state late_completions)

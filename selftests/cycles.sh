@@ -58,10 +58,12 @@ test_200_cycles() {
 	memory >"$WORK/after"
 	slabs | awk -v most=$CYCLES '
 		NR == FNR { before[$1] = $2; next }
-		$2 - before[$1] >= most { print $1, before[$1], "->", $2 }' "$WORK/slabs" - >"$WORK/grown"
+		$2 - before[$1] >= most { print $1, before[$1], "->", $2 }' \
+			"$WORK/slabs" - >"$WORK/grown"
 	echo "# $((WARM_UP + CYCLES)) cycles took $((($(now_ms) - started) / 1000)) s"
 	is "taint" "$(cat /proc/sys/kernel/tainted)" "$tainted"
-	is "lines with errors" "$(logged_count "$DRIVER_NAME.*(fail|error|expected|not returned)")" 0
+	is "lines with errors" "$(logged_count "$DRIVER_NAME.*(fail|error|expected|not \
+		returned)")" 0
 	works "after 200 cycles"
 }
 

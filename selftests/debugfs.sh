@@ -58,8 +58,10 @@ test_the_files_are_those_of_the_documentation() {
 
 test_each_command_has_its_counters() {
 	for name in QUERY_HCA_CAP SET_HCA_CAP INIT_HCA TEARDOWN_HCA ENABLE_HCA DISABLE_HCA \
-		QUERY_PAGES MANAGE_PAGES QUERY_ISSI CREATE_EQ DESTROY_EQ ALLOC_UAR ACCESS_REG NOP; do
-		is "$name" "$(cd "$DEBUGFS/cmd/$name" && echo *)" "average failed failed_mbox_status \
+		QUERY_PAGES MANAGE_PAGES QUERY_ISSI CREATE_EQ DESTROY_EQ ALLOC_UAR ACCESS_REG \
+			NOP; do
+		is "$name" "$(cd "$DEBUGFS/cmd/$name" && echo *)" \
+			"average failed failed_mbox_status \
 last_failed_errno last_failed_mbox_status last_failed_syndrome longest n reset"
 	done
 }
@@ -75,7 +77,8 @@ test_only_root_may_use_them() {
 		has "why not" "$(cat "$WORK/check")" 'Permission denied'
 	done
 	for file in cmd/nop health/interval_ms esw/refresh; do
-		check_not "another user writes to $file" ./as_user 65534 sh -c "echo 1 >$DEBUGFS/$file"
+		check_not "another user writes to $file" ./as_user 65534 sh -c \
+			"echo 1 >$DEBUGFS/$file"
 		has "why not" "$(cat "$WORK/check")" '[Pp]ermission denied'
 	done
 	mount -o remount,mode="$mode" /sys/kernel/debug
@@ -93,7 +96,8 @@ test_lines_are_names_and_values() {
 }
 
 test_single_values_are_numbers() {
-	files ! -perm 0200 | grep -E '^cmd/[A-Z_]+/|^cmd/timeout_ms$|^health/(interval_ms|threshold)$' \
+	files ! -perm 0200 | grep -E \
+		'^cmd/[A-Z_]+/|^cmd/timeout_ms$|^health/(interval_ms|threshold)$' \
 		>"$WORK/single"
 	is_within "files of this form" "$(wc -l <"$WORK/single")" 100 400
 	while read -r file; do
@@ -106,7 +110,8 @@ test_dumps_have_place_name_and_value() {
 		[ -f "$DEBUGFS/caps/$file" ] || continue
 		field='^0x[0-9a-f]{3} \[[0-9]+(:[0-9]+)?\] [a-z0-9_]+(\[[0-9]+\])?'
 		values=': 0x[0-9a-f]+( \(.*\))? max 0x[0-9a-f]+'
-		is "caps/$file: other lines" "$(grep -v -E "^#|$field$values" "$DEBUGFS/caps/$file")" ""
+		is "caps/$file: other lines" \
+			"$(grep -v -E "^#|$field$values" "$DEBUGFS/caps/$file")" ""
 	done
 }
 

@@ -126,9 +126,11 @@ test_all_types_of_events_are_survived() {
 	type=-1
 	while [ $((type += 1)) -le 255 ]; do
 		before=$(events $type)
-		model eqe type $type 0xff ffffffffffffffffffffffffffffffffffffffffffffffffffffffff ||
+		model eqe type $type 0xff \
+			ffffffffffffffffffffffffffffffffffffffffffffffffffffffff ||
 			fail "type $type was not sent"
-		[ $((type % 32)) != 31 ] || check "up to $type" until_true 5 events_are $type $((before + 1))
+		[ $((type % 32)) != 31 ] ||
+			check "up to $type" until_true 5 events_are $type $((before + 1))
 	done
 	check "the device knows" until_true 5 is_drained async
 	is "commands work" "$(errno_of cmd/nop 10)" 0
@@ -144,8 +146,12 @@ test_64_events_are_kept() {
 	done
 	check "counted" until_true 5 events_are $UNKNOWN $((before + 70))
 	is "kept" "$(grep -c '^at_us: ' "$DEBUGFS/eq/last")" 64
-	is "oldest" "$(grep '\[28 bytes\]' "$DEBUGFS/eq/last" | head -n 1 | sed 's/.*: \(..\) .*/\1/')" 07
-	is "newest" "$(grep '\[28 bytes\]' "$DEBUGFS/eq/last" | tail -n 1 | sed 's/.*: \(..\) .*/\1/')" 46
+	is "oldest" \
+		"$(grep '\[28 bytes\]' "$DEBUGFS/eq/last" | head -n 1 |
+			sed 's/.*: \(..\) .*/\1/')" 07
+	is "newest" \
+		"$(grep '\[28 bytes\]' "$DEBUGFS/eq/last" | tail -n 1 |
+			sed 's/.*: \(..\) .*/\1/')" 46
 }
 
 test_a_burst_of_more_than_half_a_ring_arrives() {

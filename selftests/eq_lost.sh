@@ -33,7 +33,8 @@ test_a_lost_interrupt_of_a_command_costs_no_command() {
 	is "errno" "$(errno_of cmd/nop 1)" 0
 	is_within "time that it took" $(($(now_ms) - started)) 0 2000
 	check "lost_interrupts" until_true 5 eq_is command lost_interrupts $((lost + 1))
-	check "log line" logged 'event queue command: events without an interrupt, taken by the watchdog'
+	check "log line" logged \
+		'event queue command: events without an interrupt, taken by the watchdog'
 	before=$(eq command interrupts)
 	is "the next" "$(errno_of cmd/nop 10)" 0
 	is_within "comes with an interrupt" $(($(eq command interrupts) - before)) 1 10
@@ -71,7 +72,8 @@ test_interrupts_without_events_are_harmless() {
 		i=0
 		while [ $((i += 1)) -le 5 ]; do
 			model irq spurious $n
-			check "interrupt $i of vector $n" until_true 5 interrupts_are $n $((before + i))
+			check "interrupt $i of vector $n" until_true 5 interrupts_are $n \
+				$((before + i))
 		done
 	done
 	is "commands work" "$(errno_of cmd/nop 10)" 0

@@ -168,9 +168,9 @@ test_a_burst_of_events_is_not_a_burst_of_queries() {
 	hca 'esw vfs 8'
 	hca 'wait held 1'
 	hca 'log clear'
-	hca 'eqe burst 100 ESW_FUNCTIONS_CHANGED'
+	hca 'eqe burst 100 ESW_FUNCTIONS_CHANGED' >/dev/null
 	check "the events are counted" until_true 5 value_is esw/functions events $((EVENTS + 101))
-	hca release
+	hca release >/dev/null
 	check "a new snapshot" settled 101
 	is_within "queries" "$(queries 0x4000)" 1 3
 	is "effective_vfs" "$(value esw/functions effective_vfs)" 8
@@ -186,7 +186,7 @@ test_a_query_that_fails_leaves_the_snapshot() {
 	is "refresh" "$(errno_of esw/refresh 1)" EBUSY
 	is "queries_failed" "$(value esw/functions queries_failed)" $((failed + 1))
 	has "last_query" "$(value esw/functions last_query)" \
-		'^QUERY_ESW_FUNCTIONS\(0x740\) op_mod\(0x4000\) failed, .* busy\(0x6\), syndrome \(0x5a5a5a'
+		'^QUERY_ESW_FUNCTIONS\(0x740\) op_mod\(0x4000\) failed, .* busy\(0x6\), .* \(0x5a5a5a'
 	is "host_num_of_vfs" "$(value esw/functions host_num_of_vfs)" 3
 	check "the log says so" logged "$BDF: QUERY_ESW_FUNCTIONS.*0x5a5a5a"
 	is "refresh again" "$(errno_of esw/refresh 1)" 0

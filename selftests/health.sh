@@ -78,7 +78,8 @@ test_the_interval_counts_from_the_next_reading_on() {
 }
 
 test_a_syndrome_without_a_reset_is_shown_and_work_goes_on() {
-	hca 'health set assert_var0=3 assert_var5=0xdeadbeef assert_exit_ptr=0x20a1b2c assert_callra=0x20d3e4f'
+	hca 'health set assert_var0=3 assert_var5=0xdeadbeef'
+	hca 'health set assert_exit_ptr=0x20a1b2c assert_callra=0x20d3e4f'
 	hca 'health set time=196 severity=3 valid=1 irisc_index=7 ext_synd=0x35e synd=1'
 	becomes syndrome 3
 	while read -r name expected; do
@@ -101,7 +102,8 @@ test_a_syndrome_without_a_reset_is_shown_and_work_goes_on() {
 	has "time" "$(value health/buffer time)" "^196 .*the device's own time"
 	has "dump" "$(show health/layout)" '^0x23c \[15:0\] ext_synd: 0x35e'
 	has "dump" "$(show health/layout)" '^0x224 \[31:0\] assert_callra: 0x20d3e4f'
-	check "verdict in the log" logged "$BDF: health: syndrome: .*synd=0x01, ext_synd=0x035e.*rfr=0"
+	check "verdict in the log" logged \
+		"$BDF: health: syndrome: .*synd=0x01, ext_synd=0x035e.*rfr=0"
 	check "buffer in the log" logged "$BDF: health buffer: .*0xdeadbeef.*irisc_index 7"
 	works "with a syndrome"
 	hca 'health clear'
@@ -133,7 +135,8 @@ test_syndromes_have_names() {
 		check_not "$synd is unknown" grep -q '^synd: .*unknown' "$DEBUGFS/health/state"
 		value health/state synd
 	done >"$WORK/names"
-	is "different names" "$(grep -v '^#' "$WORK/names" | sed 's/^0x[0-9a-f]* //' | sort -u | wc -l)" 13
+	is "different names" \
+		"$(grep -v '^#' "$WORK/names" | sed 's/^0x[0-9a-f]* //' | sort -u | wc -l)" 13
 	grep '^#' "$WORK/names"
 	# Both names of 0Bh that sources have.
 	has "0Bh" "$(grep '^0x0b' "$WORK/names")" 'ICM page error.*hardware'
@@ -207,7 +210,8 @@ test_history_is_kept_in_order_and_bounded() {
 	done
 	show health/history | grep -v '^#' >"$WORK/history"
 	is "entries" "$(wc -l <"$WORK/history")" 64
-	check "ascending numbers" awk 'NR > 1 && $1 != last + 1 { exit 1 } { last = $1 }' "$WORK/history"
+	check "ascending numbers" awk 'NR > 1 && $1 != last + 1 { exit 1 } { last = $1 }' \
+		"$WORK/history"
 	is "the newest number" "$(tail -n 1 "$WORK/history" | cut -d' ' -f1)" \
 		$(($(number health/state transitions) - 1))
 	has "an entry" "$(tail -n 2 "$WORK/history" | head -n 1)" \

@@ -62,7 +62,8 @@ answer reads, the health buffer is not read"
 	has "the buffer" "$(show health/buffer)" '^reading: none'
 	has "the buffer" "$(show health/buffer)" 'the health buffer is not read'
 	has "the summary" "$(value summary health)" '^stalled \(4\), '
-	has "history" "$(show health/history | tail -n 1)" '(healthy|suspect)\([12]\) -> stalled\(4\)'
+	has "history" "$(show health/history | tail -n 1)" \
+		'(healthy|suspect)\([12]\) -> stalled\(4\)'
 	commands_end EIO 0
 	comes_back 'health run'
 }
@@ -160,7 +161,8 @@ test_user_space_is_told() {
 	uevent sh -c 'env | grep ^PRM_ | tr "\n" " "; echo' >"$WORK/uevents" 2>/dev/null &
 	listener=$!
 	# Protocol 15 with a group: the kernel's own socket has none.
-	check "it listens" until_true 5 awk '$2 == 15 && $4 !~ /^0*$/ { found = 1 } END { exit !found }' \
+	check "it listens" until_true 5 awk \
+		'$2 == 15 && $4 !~ /^0*$/ { found = 1 } END { exit !found }' \
 		/proc/net/netlink
 	hca 'health set synd=1 ext_synd=0x77'
 	becomes syndrome 3
@@ -170,7 +172,8 @@ test_user_space_is_told() {
 	kill $listener
 	for part in PRM_EVENT=health PRM_HEALTH_STATE=4 PRM_HEALTH_FATAL=1 PRM_HEALTH_SYND=0x01 \
 		PRM_HEALTH_EXT_SYND=0x0077 PRM_HEALTH_RFR=0; do
-		check "$part" grep -q "PRM_HEALTH=stalled.*$part\|$part.*PRM_HEALTH=stalled" "$WORK/uevents"
+		check "$part" grep -q "PRM_HEALTH=stalled.*$part\|$part.*PRM_HEALTH=stalled" \
+			"$WORK/uevents"
 	done
 	is "events" "$(grep -c PRM_EVENT=health "$WORK/uevents")" 2
 	hca 'health clear'
