@@ -349,6 +349,25 @@ fn v1_functions_are_told_apart_by_their_address() {
     assert_eq!(changes(Some(&old), &swapped, V1), []);
 }
 
+/// A host can have a PF on each port; only the address tells them apart.
+#[test]
+fn two_pfs_of_one_host() {
+    let mut old = v1();
+    let first: Vec<u8> = old[0x10..0x50].to_vec();
+    old[0x50..0x90].copy_from_slice(&first);
+    old[0x57] += 1;
+    assert_eq!(changes(Some(&old), &old, V1), []);
+
+    let mut new = old.clone();
+    new[0x53] = 0;
+    assert_eq!(
+        changes(Some(&old), &new, V1),
+        [Change::Vfs { from: 4, to: 0 }]
+    );
+    new[0x0c] = 1;
+    assert_eq!(changes(Some(&old), &new, V1), [Change::Vanished]);
+}
+
 /// V1 has no list of SFs: it comes from a second output, in the legacy layout.
 #[test]
 fn a_list_from_another_output() {

@@ -29,11 +29,11 @@ impl Bench {
     fn new(period_us: u64, interval_us: u64) -> Self {
         Self {
             machine: Machine::new(3),
-            now_us: 1_000_000,
+            now_us: 10_000_000,
             interval_us,
             period_us,
             base: 7,
-            from_us: 1_000_000,
+            from_us: 10_000_000,
             runs: true,
             nic_interface: 0,
             trouble: Trouble::NONE,
