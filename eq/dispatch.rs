@@ -52,6 +52,7 @@ pub(crate) struct Subscription<'bound> {
 pub(crate) struct Seen {
     counts: [Atomic<u64>; 256],
     unexpected: Atomic<u64>,
+    spurious_interrupts: Atomic<u64>,
     #[pin]
     last: Mutex<Last>,
 }
@@ -67,11 +68,17 @@ impl Seen {
         try_pin_init!(Self {
             counts: [const { Atomic::new(0) }; 256],
             unexpected: Atomic::new(0),
+            spurious_interrupts: Atomic::new(0),
             last <- new_mutex!(Last {
                 events: KVec::with_capacity(KEPT, GFP_KERNEL)?,
                 next: 0,
             }),
         })
+    }
+
+    /// Notes an interrupt that found no event.
+    pub(super) fn note_spurious_interrupt(&self) {
+        self.spurious_interrupts.fetch_add(1, Relaxed);
     }
 
     fn note(&self, eqe: &Eqe, expected: bool) {
@@ -102,6 +109,11 @@ impl Seen {
     /// Prints how many events of each type came.
     pub(super) fn show_counts(&self, w: &mut dyn fmt::Write) -> fmt::Result {
         writeln!(w, "unexpected: {}", self.unexpected.load(Relaxed))?;
+        writeln!(
+            w,
+            "spurious_interrupts: {}",
+            self.spurious_interrupts.load(Relaxed)
+        )?;
         for (code, count) in (0..=u8::MAX).zip(&self.counts) {
             let count = count.load(Relaxed);
             if count > 0 {

@@ -123,7 +123,7 @@ struct Lines<'bound> {
 }
 
 impl<'bound> Lines<'bound> {
-    fn new(commands: &Arc<cmd::Queue<'bound>>) -> Result<Self> {
+    fn new(commands: &Arc<cmd::Queue<'bound>>, seen: &Arc<Seen>) -> Result<Self> {
         let scope = commands.scope();
         let vectors = Vectors::new(scope, 1, VECTORS).inspect_err(|_| {
             dev_err!(
@@ -134,7 +134,7 @@ impl<'bound> Lines<'bound> {
 
         let mut lines = KVec::with_capacity(vectors.count(), GFP_KERNEL)?;
         for index in 0..vectors.count() {
-            let vector = Arc::pin_init(Vector::new(), GFP_KERNEL)?;
+            let vector = Arc::pin_init(Vector::new(seen.clone()), GFP_KERNEL)?;
             let name = scope.dev().name();
             let line = vectors.line(index, fmt!("mlx5_prm_rs{index}@{name}"), vector.clone())?;
             lines.push((line, vector), GFP_KERNEL)?;
@@ -222,7 +222,7 @@ impl<'bound> Events<'bound> {
             GFP_KERNEL,
         )?;
 
-        let lines = Lines::new(commands)?;
+        let lines = Lines::new(commands, &seen)?;
         let make = |kind, events| -> Result {
             let (index, vector) = lines.vector(kind)?;
             let queue = EventQueue::new(

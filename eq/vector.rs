@@ -11,19 +11,18 @@ use kernel::{
     new_mutex,
     prelude::*,
     sync::{
-        atomic::{
-            Atomic,
-            Relaxed, //
-        },
         Arc,
         Mutex, //
     }, //
 };
 
-use super::queue::{
-    EventQueue,
-    Kind,
-    Stats, //
+use super::{
+    dispatch::Seen,
+    queue::{
+        EventQueue,
+        Kind,
+        Stats, //
+    }, //
 };
 
 /// A vector, and the handler of its interrupt.
@@ -31,15 +30,14 @@ use super::queue::{
 pub(super) struct Vector<'bound> {
     #[pin]
     queues: Mutex<KVec<EventQueue<'bound>>>,
-    /// Interrupts that found no event.
-    spurious: Atomic<u64>,
+    seen: Arc<Seen>,
 }
 
 impl<'bound> Vector<'bound> {
-    pub(super) fn new() -> impl PinInit<Self> {
+    pub(super) fn new(seen: Arc<Seen>) -> impl PinInit<Self> {
         pin_init!(Self {
             queues <- new_mutex!(KVec::new()),
-            spurious: Atomic::new(0),
+            seen,
         })
     }
 
@@ -124,7 +122,7 @@ impl ThreadedHandler for Vector<'_> {
         }
 
         if count == 0 {
-            self.spurious.fetch_add(1, Relaxed);
+            self.seen.note_spurious_interrupt();
         }
         // MSI-X is never shared: the interrupt was ours, whether or not there was something to do.
         IrqReturn::Handled
