@@ -34,14 +34,16 @@ commands_end() {
 	is "commands that were sent" "$(model_counter commands)" "$before"
 }
 
-# The driver goes, and comes back when the card is well again; REQUEST makes it so.
-# Usage: comes_back REQUEST
+# The driver goes, and comes back when the card is well again; the model's REQUESTs make it so.
+# Usage: comes_back REQUEST...
 comes_back() {
 	timed unbind
 	is_within "milliseconds to unbind" "$TOOK" 0 $SOON
 	nothing_is_left "unbound"
 	hca 'fault clear'
-	hca "$1"
+	for request; do
+		hca "$request"
+	done
 	# Firmware that is well again has ended what it had before.
 	hca release >/dev/null
 	is "bind" "$(bind_errno)" 0
@@ -142,7 +144,8 @@ test_a_card_that_left_the_bus() {
 	commands_end ENODEV 3
 	is "refresh" "$(errno_of health/refresh 1)" ENODEV
 	has "the buffer" "$(show health/buffer)" 'did not answer'
-	comes_back 'pci alive'
+	# A card that comes back to the bus was reset by that.
+	comes_back 'pci alive' reset
 }
 
 test_the_module_can_be_removed_when_the_card_is_gone() {
@@ -152,6 +155,7 @@ test_the_module_can_be_removed_when_the_card_is_gone() {
 	is_within "milliseconds" "$TOOK" 0 $SOON
 	nothing_is_left "unloaded"
 	hca 'pci alive'
+	hca reset
 	check "load" load
 	works "loaded again"
 }
