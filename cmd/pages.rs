@@ -40,6 +40,10 @@ use kernel::{
         },
         Arc,
         Mutex, //
+    },
+    time::{
+        delay::fsleep,
+        Delta, //
     }, //
 };
 use zerocopy::{
@@ -51,6 +55,9 @@ use super::{
     Cause,
     Queue, //
 };
+
+/// Pause before firmware that returned no page is asked again.
+const ASK_AGAIN: Delta = Delta::from_millis(20);
 
 /// A function that pages are for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -442,13 +449,17 @@ impl<'bound> Pages<'bound> {
             let now = clock::monotonic_ms();
             if taken > 0 {
                 progress = now;
-            } else if now.saturating_sub(progress) > limit {
+                continue;
+            }
+            if now.saturating_sub(progress) > limit {
                 dev_err!(
                     self.queue.scope().dev(),
                     "firmware keeps {held} pages of {function}: it has returned none for {limit} ms\n"
                 );
                 return Err(ETIMEDOUT);
             }
+            // There is no event for "a page is free now".
+            fsleep(ASK_AGAIN);
         }
         Ok(())
     }
