@@ -200,7 +200,7 @@ fn a_counter_that_never_moves_is_found_at_the_start() {
 #[test]
 fn the_counter_wraps() {
     let mut bench = healthy();
-    bench.set(0xff_fffe, true);
+    bench.set(0xff_ffe0, true);
     bench.ticks(30);
     assert_eq!(bench.states(), []);
     assert_eq!(bench.machine.misses_total, 0);
