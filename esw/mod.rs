@@ -29,6 +29,7 @@
 
 mod files;
 mod record;
+mod taken;
 mod thread;
 
 #[allow(

@@ -8,8 +8,12 @@ use super::{
         self,
         Entry, //
     },
-    snapshot::Snapshot,
-    support::Facts, //
+    support::Facts,
+    taken::{
+        Outputs,
+        Taken,
+        When, //
+    }, //
 };
 use crate::{
     cmd::{
@@ -70,58 +74,6 @@ pub(super) mod wake {
     pub(in crate::esw) const EVENT: u32 = 1 << 0;
     /// Somebody has asked for a query.
     pub(in crate::esw) const REFRESH: u32 = 1 << 1;
-}
-
-/// When something was asked, and how many events had come by then.
-#[derive(Clone, Copy)]
-pub(super) struct When {
-    at_us: u64,
-    wall: i64,
-    events: u64,
-}
-
-/// The outputs of a query, as the device gave them.
-pub(super) struct Outputs {
-    /// The functions.
-    pub(super) functions: KVec<u8>,
-    /// The legacy layout with the list of SFs, where that takes a query of its own.
-    pub(super) list: KVec<u8>,
-}
-
-impl Outputs {
-    const EMPTY: Self = Self {
-        functions: KVec::new(),
-        list: KVec::new(),
-    };
-
-    fn new(facts: &Facts) -> Result<Self> {
-        let list = if facts.needs_list() {
-            facts.list_length()
-        } else {
-            0
-        };
-
-        Ok(Self {
-            functions: KVec::from_elem(0, facts.output_length(), GFP_KERNEL)?,
-            list: KVec::from_elem(0, list, GFP_KERNEL)?,
-        })
-    }
-}
-
-/// What a query has brought.
-struct Taken {
-    when: When,
-    outputs: Outputs,
-    /// Whether the list of SFs could be had, where that takes a query of its own.
-    has_list: bool,
-}
-
-impl Taken {
-    fn view(&self, op_mod: QueryEswFunctionsMod) -> Snapshot<'_> {
-        let list: &[u8] = &self.outputs.list;
-
-        Snapshot::new(op_mod, &self.outputs.functions).with_list_of(self.has_list.then_some(list))
-    }
 }
 
 /// A query that failed.
@@ -459,19 +411,5 @@ impl Subscriber for Record {
     fn event(&self, _: &Eqe) {
         self.events.fetch_add(1, Release);
         self.signal.raise(wake::EVENT);
-    }
-}
-
-impl When {
-    fn age_ms(&self) -> u64 {
-        clock::monotonic_us().saturating_sub(self.at_us) / 1000
-    }
-
-    /// Prints how old a snapshot is, and what it may have missed of all `events`.
-    fn write(&self, w: &mut dyn fmt::Write, events: u64) -> fmt::Result {
-        writeln!(w, "snapshot: {} us", self.at_us)?;
-        writeln!(w, "snapshot_age_ms: {}", self.age_ms())?;
-        writeln!(w, "events_before: {}", self.events)?;
-        writeln!(w, "events_since: {}", events.saturating_sub(self.events))
     }
 }
