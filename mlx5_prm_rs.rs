@@ -36,6 +36,8 @@
 //! cmd::Accounts::accounts         (mutex)
 //! cmd::History::*                 (mutex)
 //! cmd::Queue::buried              (mutex)
+//! esw::Record::inner              (mutex)
+//! health::Record::inner           (spinlock)
 //! device::State::waiters          (mutex)     health thread
 //!   cmd::Book::done, freed        (lock-free towards the waiters)
 //! ```
