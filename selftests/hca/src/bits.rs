@@ -102,7 +102,12 @@ pub fn dump(data: &[u8]) -> Vec<String> {
         .map(|(i, line)| {
             let words: Vec<String> = line
                 .chunks(4)
-                .map(|w| w.iter().map(|b| format!("{b:02x}")).collect())
+                .map(|w| {
+                    w.iter()
+                        .map(|b| format!("{b:02x}"))
+                        .collect::<Vec<_>>()
+                        .concat()
+                })
                 .collect();
             format!("{:03x}: {}", i * 16, words.join(" "))
         })

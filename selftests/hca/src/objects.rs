@@ -14,26 +14,16 @@ pub enum Kind {
     TransportDomain,
     Xrcd,
     Cq,
-    Srq,
-    Rmp,
     Rq,
     Rqt,
     Sq,
     Tir,
     Tis,
-    Qp,
-    Dct,
     QCounter,
     FlowTable,
     FlowGroup,
     FlowEntry,
     FlowCounter,
-    ModifyHeader,
-    PacketReformat,
-    SchedulingElement,
-    General,
-    Uctx,
-    Umem,
 }
 
 /// Number of an object within its kind.
@@ -227,16 +217,6 @@ impl Objects {
         self.map.iter().map(|((k, n), o)| (*k, *n, o))
     }
 
-    /// Number of objects of a kind.
-    pub fn count(&self, kind: Kind) -> usize {
-        self.map.keys().filter(|(k, _)| *k == kind).count()
-    }
-
-    /// Number of all objects.
-    pub fn len(&self) -> usize {
-        self.map.len()
-    }
-
     /// Drops all objects.
     pub fn clear(&mut self) {
         self.map.clear();
@@ -270,7 +250,7 @@ mod tests {
         assert!(o.destroy(Kind::Pd, other).is_err());
         o.destroy(Kind::Mkey, key).unwrap();
         o.destroy(Kind::Pd, other).unwrap();
-        assert_eq!(o.len(), 0);
+        assert_eq!(o.iter().count(), 0);
     }
 
     #[test]
