@@ -392,6 +392,7 @@ fn ptys(call: &mut Call<'_>, data: &mut [u8], write: bool) -> Outcome {
         let text = format!("proto_mask is {proto}");
         return Err(call.refuse(status::BAD_PARAM, Rule::Value, text));
     }
+    let up = crate::net::link_is_up(call.device);
     let regs = &mut call.device.registers;
     if write {
         let ext = speeds(bits::get32(data, ptys_reg::EXT_ETH_PROTO_ADMIN));
@@ -404,7 +405,7 @@ fn ptys(call: &mut Call<'_>, data: &mut [u8], write: bool) -> Outcome {
         let all = speeds(u32::MAX);
         // The fastest of those allowed.
         let oper = match regs.speeds.checked_ilog2() {
-            Some(n) if regs.port_admin_up => 1 << n,
+            Some(n) if up => 1 << n,
             _ => 0,
         };
         for (cap, admin, is, form) in [
@@ -459,6 +460,8 @@ fn paos(call: &mut Call<'_>, data: &mut [u8], write: bool) -> Outcome {
         PORT_DOWN
     };
     bits::set(data, paos_reg::ADMIN_STATUS, state);
+    let up = crate::net::link_is_up(call.device);
+    let state = if up { PORT_UP } else { PORT_DOWN };
     bits::set(data, paos_reg::OPER_STATUS, state);
     Ok(())
 }

@@ -242,6 +242,8 @@ impl Device {
             Some(format!("page {page:#x} was given and not taken back"))
         } else if let Some(eq) = self.eqs.iter().find(|eq| eq.uses(address, size)) {
             Some(format!("it is the ring of EQ {}", eq.number))
+        } else if let Some(queue) = self.net.owner_in(address, size) {
+            Some(format!("it belongs to {queue}"))
         } else if self.cmdq.in_flight() > 0 && self.cmdq.address.is_some_and(inside) {
             Some("commands are outstanding in the queue".to_string())
         } else {

@@ -83,7 +83,7 @@ rules! {
     0x74 EqEvents "eq-events", "only events whose capability is set are asked for";
     // Completion queues and work queues.
     0x78 CqBuffer "cq-buffer", "no CQE looks valid before CREATE_CQ";
-    0x79 CqDoorbell "cq-doorbell", "a CQ is armed through its own UAR, with the right sequence number, as its record says";
+    0x79 CqDoorbell "cq-doorbell", "a CQ is armed through its own UAR, with the right sequence number, after its record";
     0x7a CqOverrun "cq-overrun", "the consumer counter is written before the ring overruns";
     0x7b SqDoorbell "sq-doorbell", "an SQ doorbell names an SQ that exists, through its own UAR, within its ring";
     0x7c Wqe "wqe", "work requests have the format of the manual and ask for what is announced";

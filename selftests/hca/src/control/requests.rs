@@ -63,8 +63,14 @@ pub fn run(shared: &Shared, words: &[&str]) -> Answer {
 
 fn device(d: &mut Device, words: &[&str]) -> Answer {
     let none = Vec::new();
+    if let Some(answer) = crate::net::control(d, words) {
+        return answer;
+    }
     match words {
-        ["help"] => return Ok(HELP.lines().map(String::from).collect()),
+        ["help"] => {
+            let lines = HELP.lines().chain(crate::net::HELP.lines());
+            return Ok(lines.map(String::from).collect());
+        }
         ["variant"] => return Ok(vec![d.variant.name.to_string()]),
         ["driver"] => return Ok(vec![d.driver_version.clone()]),
         ["stage"] => return Ok(vec![format!("{:?}", d.stage).to_lowercase()]),

@@ -36,15 +36,16 @@ pub fn finish(sum: u64) -> u16 {
     !fold(sum)
 }
 
-/// Frame check sequence of an Ethernet frame (CRC-32 of IEEE 802.3), in transmission order.
+/// A CRC-32 (IEEE 802.3) with one more byte. It starts at, and ends with an inversion by, all ones.
+pub fn crc32(crc: u32, byte: u8) -> u32 {
+    (0..8).fold(crc ^ u32::from(byte), |crc, _| {
+        (crc >> 1) ^ if crc & 1 != 0 { 0xedb8_8320 } else { 0 }
+    })
+}
+
+/// Frame check sequence of an Ethernet frame, in transmission order.
 pub fn frame_check(data: &[u8]) -> [u8; 4] {
-    let mut crc = u32::MAX;
-    for byte in data {
-        crc ^= u32::from(*byte);
-        for _ in 0..8 {
-            crc = (crc >> 1) ^ if crc & 1 != 0 { 0xedb8_8320 } else { 0 };
-        }
-    }
+    let crc = data.iter().fold(u32::MAX, |crc, b| crc32(crc, *b));
     (!crc).to_le_bytes()
 }
 

@@ -6,11 +6,18 @@
 //! value agree wherever the group's criteria have a bit. Which fields the model fills in is what
 //! the capabilities announce; criteria may not ask for others.
 
-use super::frame::{ethertype, protocol, Headers};
+use super::frame::{
+    ethertype,
+    protocol,
+    Headers, //
+};
 use crate::bits;
 use crate::ifc::fields::{
-    fte_match_param, fte_match_set_lyr_2_4 as set, fte_match_set_misc as misc,
-    fte_match_set_misc2 as misc2, ipv4_layout,
+    fte_match_param,
+    fte_match_set_lyr_2_4 as set,
+    fte_match_set_misc as misc,
+    fte_match_set_misc2 as misc2,
+    ipv4_layout, //
 };
 use crate::ifc::Field;
 
@@ -197,7 +204,10 @@ pub fn agrees(image: &[u8], criteria: &[u8], value: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::frame::tests::{ipv4_frame, udp};
+    use super::super::frame::tests::{
+        ipv4_frame,
+        udp, //
+    };
     use super::*;
 
     fn packet() -> Vec<u8> {

@@ -5,11 +5,20 @@
 //! CREATE_MKEY keeps the context of a key with its translations behind it, as they stand in the
 //! command: see [`TRANSLATIONS`].
 
-use super::wqe::{umr_flag, Umr};
+use super::wqe::{
+    umr_flag,
+    Umr, //
+};
 use crate::bits;
-use crate::ifc::fields::{create_mkey_in, mkc};
+use crate::ifc::fields::{
+    create_mkey_in,
+    mkc, //
+};
 use crate::ifc::Field;
-use crate::objects::{Kind, Objects};
+use crate::objects::{
+    Kind,
+    Objects, //
+};
 
 /// Where the translations start in the bytes that the object keeps.
 const TRANSLATIONS: usize =

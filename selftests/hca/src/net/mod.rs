@@ -9,6 +9,7 @@
 
 mod checksum;
 mod commands;
+mod control;
 mod cq;
 mod frame;
 mod matching;
@@ -20,13 +21,17 @@ mod rq;
 mod rss;
 mod sq;
 mod steering;
+mod tcp;
 mod transmit;
 mod vport;
 mod wire;
 mod wqe;
 
 use std::collections::BTreeMap;
-use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::panic::{
+    catch_unwind,
+    AssertUnwindSafe, //
+};
 use std::time::Instant;
 
 use crate::device::Device;
@@ -35,6 +40,10 @@ use crate::rules::Rule;
 use crate::variants::Variant;
 
 pub use commands::CHAPTERS;
+pub use control::{
+    run as control,
+    HELP, //
+};
 pub use registers::REGISTERS;
 
 /// States of work queues. Source: `MLX5_SQC_STATE_*`, `MLX5_RQC_STATE_*` of the kernel's header.
@@ -115,6 +124,26 @@ impl Net {
             registers,
             ..Net::new(variant)
         };
+    }
+
+    /// What of the function's queues lies in a range of memory.
+    pub fn owner_in(&self, address: u64, size: u64) -> Option<String> {
+        let inside = |record: u64| record >= address && record - address < size;
+        let cq = self
+            .cqs
+            .values()
+            .find(|q| q.ring.uses(address, size) || inside(q.record));
+        let sq = self
+            .sqs
+            .values()
+            .find(|q| q.ring.uses(address, size) || inside(q.record));
+        let rq = self
+            .rqs
+            .values()
+            .find(|q| q.ring.uses(address, size) || inside(q.record));
+        cq.map(|q| format!("CQ 0x{:x}", q.number))
+            .or(sq.map(|q| format!("SQ 0x{:x}", q.number)))
+            .or(rq.map(|q| format!("RQ 0x{:x}", q.number)))
     }
 
     /// When the next event of a completion queue is due that waits for more entries.
@@ -260,11 +289,26 @@ fn out_of_buffer(device: &mut Device, counter_set: u8) {
 const PORT_DOWN: u8 = 1;
 const PORT_ACTIVE: u8 = 4;
 
+/// True if the port can pass frames: it is turned on, and a cable is in.
+pub fn link_is_up(device: &Device) -> bool {
+    device.registers.port_admin_up && !device.net.port.unplugged
+}
+
 /// PAOS turned the port on or off.
 pub fn set_port(device: &mut Device, up: bool) {
-    let changed = device.registers.port_admin_up != up;
-    device.registers.port_admin_up = up;
-    if changed {
+    change_link(device, |d| d.registers.port_admin_up = up);
+}
+
+/// Somebody put the cable in or pulled it out.
+fn set_cable(device: &mut Device, is_in: bool) {
+    change_link(device, |d| d.net.port.unplugged = !is_in);
+}
+
+fn change_link(device: &mut Device, change: impl FnOnce(&mut Device)) {
+    let was = link_is_up(device);
+    change(device);
+    let up = link_is_up(device);
+    if was != up {
         device.net.port.downs = device.net.port.downs.wrapping_add(u32::from(!up));
         // The port number stands in bits 31:28 of the third word.
         let mut data = [0; 12];

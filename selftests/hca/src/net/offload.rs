@@ -3,7 +3,13 @@
 //! What the device does to a frame on its way out: checksums, segmentation, padding.
 
 use super::checksum;
-use super::frame::{protocol, Headers, Network, Transport, MINIMUM};
+use super::frame::{
+    protocol,
+    Headers,
+    Network,
+    Transport,
+    MINIMUM, //
+};
 use super::wqe::ChecksumWork;
 
 /// Frames that one large send may become.
@@ -162,8 +168,14 @@ fn set_length(frame: &mut [u8], l3: usize, bytes: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::frame::tests::{ipv4_frame, udp};
-    use super::super::frame::{network_ok, transport_ok};
+    use super::super::frame::tests::{
+        ipv4_frame,
+        udp, //
+    };
+    use super::super::frame::{
+        network_ok,
+        transport_ok, //
+    };
     use super::*;
 
     const BOTH: ChecksumWork = ChecksumWork {

@@ -2,7 +2,10 @@
 
 //! Rings in guest memory: work queues and completion queues lie in pages that a command listed.
 
-use crate::memory::{DmaFault, GuestMemory};
+use crate::memory::{
+    DmaFault,
+    GuestMemory, //
+};
 
 /// Largest ring that the model takes: log2 of its bytes.
 const MAX_LOG_BYTES: u32 = 28;
@@ -61,6 +64,15 @@ impl Ring {
             .unwrap_or(u64::MAX);
         let page = 1u64.checked_shl(page_shift).unwrap_or(u64::MAX).max(1);
         bytes.saturating_add(offset).div_ceil(page)
+    }
+
+    /// True if part of a range of memory belongs to the ring.
+    pub fn uses(&self, address: u64, size: u64) -> bool {
+        let end = address.saturating_add(size);
+        let page = 1u64 << self.page_shift;
+        self.pages
+            .iter()
+            .any(|p| *p < end && address < p.saturating_add(page))
     }
 
     /// Number of entries.
@@ -202,6 +214,8 @@ mod tests {
         ring.read(&memory, ring.position(127), &mut out).unwrap();
         assert_eq!((out[0], out[63], out[64], out[127]), (1, 1, 2, 2));
         assert_eq!(ring.position(128), 0);
+        assert!(ring.uses(0x1_0fff, 1) && ring.uses(0x1_1000, 0x1001));
+        assert!(!ring.uses(0x1_1000, 0x1000));
     }
 
     #[test]

@@ -2,15 +2,36 @@
 
 //! Receive queues: scatter a frame to posted buffers and complete it.
 
-use super::cq::{self, at, syndrome, Cqe, CQE_BYTES};
-use super::frame::{self, protocol, Headers, MINIMUM};
-use super::mkey::{self, Access, Piece};
+use super::cq::{
+    self,
+    at,
+    syndrome,
+    Cqe,
+    CQE_BYTES, //
+};
+use super::frame::{
+    self,
+    protocol,
+    Headers,
+    MINIMUM, //
+};
+use super::mkey::{
+    self,
+    Access,
+    Piece, //
+};
 use super::ring::Ring;
 use super::rss::Hash;
-use super::{checksum, state};
+use super::{
+    checksum,
+    state, //
+};
 use crate::bits;
 use crate::device::Device;
-use crate::ifc::fields::{rqc, wq};
+use crate::ifc::fields::{
+    rqc,
+    wq, //
+};
 use crate::rules::Rule;
 
 /// `wq.wq_type`. Source: `MLX5_WQ_TYPE_*` of the kernel's header.

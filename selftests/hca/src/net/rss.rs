@@ -2,9 +2,15 @@
 
 //! Receive-side scaling: the hash over a packet's addresses and the choice of a queue.
 
-use super::frame::{protocol, Headers};
+use super::frame::{
+    protocol,
+    Headers, //
+};
 use crate::bits;
-use crate::ifc::fields::{rx_hash_field_select, tirc};
+use crate::ifc::fields::{
+    rx_hash_field_select,
+    tirc, //
+};
 
 /// `tirc.rx_hash_fn`. Source: `MLX5_RX_HASH_FN_*` of the kernel's header.
 mod function {
@@ -122,7 +128,10 @@ pub fn toeplitz(key: &[u8], input: &[u8]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::frame::tests::{ipv4_frame, udp};
+    use super::super::frame::tests::{
+        ipv4_frame,
+        udp, //
+    };
     use super::*;
 
     /// Key and results of the specification's verification suite.

@@ -2,14 +2,35 @@
 
 //! Send queues: fetches work requests from guest memory and carries them out.
 
-use super::cq::{self, at, syndrome, Cqe, CQE_BYTES};
-use super::mkey::{self, Access};
+use super::cq::{
+    self,
+    at,
+    syndrome,
+    Cqe,
+    CQE_BYTES, //
+};
+use super::mkey::{
+    self,
+    Access, //
+};
 use super::ring::Ring;
-use super::wqe::{self, opcode, Control, Data};
-use super::{offload, state, transmit};
+use super::wqe::{
+    self,
+    opcode,
+    Control,
+    Data, //
+};
+use super::{
+    offload,
+    state,
+    transmit, //
+};
 use crate::bits;
 use crate::device::Device;
-use crate::ifc::fields::{sqc, wq};
+use crate::ifc::fields::{
+    sqc,
+    wq, //
+};
 use crate::rules::Rule;
 
 /// Largest frame or large send that the device gathers. Source: capability `max_lso_cap` (18).

@@ -2,10 +2,16 @@
 
 //! Flow tables: groups of entries, roots, counters, and a packet's way through them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{
+    BTreeMap,
+    BTreeSet, //
+};
 
 use super::frame::Headers;
-use super::matching::{self, Origin};
+use super::matching::{
+    self,
+    Origin, //
+};
 
 /// Kinds of flow tables. Source: `MLX5_FLOW_TABLE_TYPE_*` of the kernel's header.
 pub mod kind {
@@ -175,10 +181,16 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
-    use super::super::frame::tests::{ipv4_frame, udp};
+    use super::super::frame::tests::{
+        ipv4_frame,
+        udp, //
+    };
     use super::*;
     use crate::bits;
-    use crate::ifc::fields::{fte_match_param, fte_match_set_lyr_2_4};
+    use crate::ifc::fields::{
+        fte_match_param,
+        fte_match_set_lyr_2_4, //
+    };
 
     fn entry(port: u64, actions: u16, destinations: &[Destination]) -> Entry {
         let mut value = vec![0; matching::BYTES];

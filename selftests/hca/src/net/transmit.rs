@@ -5,13 +5,23 @@
 use super::frame::Headers;
 use super::matching::Origin;
 use super::offload;
-use super::rq::{self, Arrival};
+use super::rq::{
+    self,
+    Arrival, //
+};
 use super::rss;
 use super::steering::kind;
-use super::vport::{Direction, OWN};
+use super::vport::{
+    Direction,
+    OWN, //
+};
 use crate::bits;
 use crate::device::Device;
-use crate::ifc::fields::{rq_num, rqtc, tirc};
+use crate::ifc::fields::{
+    rq_num,
+    rqtc,
+    tirc, //
+};
 use crate::ifc::Field;
 
 /// `tirc.disp_type`: the TIR names a table of queues.
@@ -44,7 +54,7 @@ pub fn send(device: &mut Device, sq: u32, metadata: u32, mut frame: Vec<u8>) {
             return;
         }
     }
-    if !device.registers.port_admin_up {
+    if !super::link_is_up(device) {
         let d = &mut device.net.diagnostics;
         d.transmit_down = d.transmit_down.wrapping_add(1);
         return;
@@ -73,7 +83,7 @@ pub fn from_wire(device: &mut Device, frame: &[u8]) {
     let Some(headers) = Headers::parse(frame) else {
         return;
     };
-    if !device.registers.port_admin_up {
+    if !super::link_is_up(device) {
         let d = &mut device.net.diagnostics;
         d.receive_down = d.receive_down.wrapping_add(1);
         return;

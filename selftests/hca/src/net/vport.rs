@@ -7,7 +7,10 @@ use std::collections::BTreeMap;
 use super::frame::Headers;
 use super::steering::Traffic;
 use crate::bits;
-use crate::ifc::fields::{mac_address_layout, nic_vport_context as ctx};
+use crate::ifc::fields::{
+    mac_address_layout,
+    nic_vport_context as ctx, //
+};
 use crate::variants::Variant;
 
 /// Address of an Ethernet station.
@@ -89,6 +92,8 @@ pub struct Port {
     pub out_errors: u64,
     /// How often the link went down.
     pub downs: u32,
+    /// True while no cable is in.
+    pub unplugged: bool,
 }
 
 impl Port {
@@ -165,6 +170,37 @@ impl Vport {
     pub fn set_address(&mut self, address: Mac) {
         let at = ctx::PERMANENT_ADDRESS / mac_address_layout::MAC_ADDR_47_32;
         bits::set_bytes(&mut self.context, at, &address);
+    }
+
+    /// A line for each fact.
+    pub fn show(&self) -> Vec<String> {
+        let hex = |m: &Mac| {
+            let bytes: Vec<String> = m.iter().map(|b| format!("{b:02x}")).collect();
+            bytes.join(":")
+        };
+        let list = |macs: &[Mac]| macs.iter().map(hex).collect::<Vec<_>>().join(" ");
+        let mut lines = vec![
+            format!("unicast: {}", list(&self.unicast)),
+            format!("multicast: {}", list(&self.multicast)),
+            format!("vlans: {:?}", self.vlans),
+        ];
+        for (name, field) in [
+            ("promisc_all", ctx::PROMISC_ALL),
+            ("promisc_mc", ctx::PROMISC_MC),
+            ("mtu", ctx::MTU),
+        ] {
+            lines.push(format!("{name}: {}", bits::get(&self.context, field)));
+        }
+        let (rx, tx) = (self.received.total(), self.transmitted.total());
+        lines.push(format!(
+            "received: {} frames, {} bytes",
+            rx.packets, rx.bytes
+        ));
+        lines.push(format!(
+            "transmitted: {} frames, {} bytes",
+            tx.packets, tx.bytes
+        ));
+        lines
     }
 
     fn promiscuous(&self) -> bool {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
 //! What hangs on the other end of the cable: a host that answers ARP, neighbour solicitations,
-//! ping, and UDP datagrams to its echo port.
+//! ping, UDP datagrams to its echo port, and TCP to its discard port.
 //!
 //! It believes nothing: a frame with a wrong checksum is counted and dropped, so that an answer
 //! proves that the sender and the device got all of them right.
@@ -9,7 +9,15 @@
 use std::collections::VecDeque;
 
 use super::checksum;
-use super::frame::{self, ethertype, protocol, Headers, Network, ETHERNET};
+use super::frame::{
+    self,
+    ethertype,
+    protocol,
+    Headers,
+    Network,
+    ETHERNET, //
+};
+use super::tcp::Tcp;
 
 /// Addresses of the host: of the ranges for documentation (RFC 5737, RFC 3849).
 pub const MAC: [u8; 6] = [0x02, 0x00, 0x5e, 0x00, 0x00, 0x02];
@@ -33,6 +41,7 @@ pub struct Wire {
     pub bad: u64,
     /// The last frames that the card sent.
     pub last: VecDeque<Vec<u8>>,
+    pub tcp: Tcp,
 }
 
 impl Wire {
@@ -74,23 +83,29 @@ impl Wire {
                 self.bad += 1;
                 return None;
             }
-            let ours = n.destination == IPV4 || n.destination == IPV6;
-            if !ours || t.protocol != protocol::UDP || t.destination != ECHO_PORT {
+            if n.destination != IPV4 && n.destination != IPV6 {
                 return None;
+            }
+            if t.protocol == protocol::TCP {
+                let answer = self.tcp.take(frame, n, t)?;
+                return Some(packet(h, n, n.protocol, &n.destination, answer, 16));
+            }
+            if t.destination != ECHO_PORT {
+                return unreachable(frame, h, n);
             }
             let mut answer = body.to_vec();
             answer[..4].rotate_left(2);
             answer[6..8].fill(0);
-            return Some(packet(frame, h, n, &n.destination, answer, 6));
+            return Some(packet(h, n, n.protocol, &n.destination, answer, 6));
         }
         match (n.version, n.protocol) {
-            (4, protocol::ICMP) => self.icmp(frame, h, n, body),
-            (6, protocol::ICMPV6) => self.icmpv6(frame, h, n, body),
+            (4, protocol::ICMP) => self.icmp(h, n, body),
+            (6, protocol::ICMPV6) => self.icmpv6(h, n, body),
             _ => None,
         }
     }
 
-    fn icmp(&mut self, frame: &[u8], h: &Headers, n: &Network, body: &[u8]) -> Option<Vec<u8>> {
+    fn icmp(&mut self, h: &Headers, n: &Network, body: &[u8]) -> Option<Vec<u8>> {
         if body.len() < 8 || checksum::sum(body) != 0xffff {
             self.bad += 1;
             return None;
@@ -101,10 +116,10 @@ impl Wire {
         let mut answer = body.to_vec();
         answer[0] = 0;
         answer[2..4].fill(0);
-        Some(packet(frame, h, n, &IPV4, answer, 2))
+        Some(packet(h, n, n.protocol, &IPV4, answer, 2))
     }
 
-    fn icmpv6(&mut self, frame: &[u8], h: &Headers, n: &Network, body: &[u8]) -> Option<Vec<u8>> {
+    fn icmpv6(&mut self, h: &Headers, n: &Network, body: &[u8]) -> Option<Vec<u8>> {
         let pseudo =
             checksum::pseudo_header(&n.source, &n.destination, protocol::ICMPV6, body.len());
         if body.len() < 8 || checksum::fold(checksum::add(pseudo, body)) != 0xffff {
@@ -117,7 +132,7 @@ impl Wire {
                 let mut answer = body.to_vec();
                 answer[0] = 129;
                 answer[2..4].fill(0);
-                Some(packet(frame, h, n, &IPV6, answer, 2))
+                Some(packet(h, n, n.protocol, &IPV6, answer, 2))
             }
             // Neighbour solicitation; that of an address being tested has no source.
             135 if body.get(8..24) == Some(&IPV6[..]) && n.source != [0; 16] => {
@@ -126,7 +141,7 @@ impl Wire {
                 answer.extend(IPV6);
                 answer.extend([2, 1]);
                 answer.extend(MAC);
-                Some(packet(frame, h, n, &IPV6, answer, 2))
+                Some(packet(h, n, n.protocol, &IPV6, answer, 2))
             }
             _ => None,
         }
@@ -162,22 +177,33 @@ fn arp(frame: &[u8], h: &Headers) -> Option<Vec<u8>> {
     Some(f)
 }
 
+/// "Port unreachable", with the start of the packet that it is about.
+fn unreachable(frame: &[u8], h: &Headers, n: &Network) -> Option<Vec<u8>> {
+    let (protocol, kind, code) = match n.version {
+        4 => (protocol::ICMP, 3, 3),
+        _ => (protocol::ICMPV6, 1, 4),
+    };
+    let mut answer = vec![kind, code, 0, 0, 0, 0, 0, 0];
+    answer.extend(frame.get(n.start..n.end.min(n.payload + 8))?);
+    Some(packet(h, n, protocol, &n.destination, answer, 2))
+}
+
 /// The answer with its headers; the checksum goes to byte `at` of the body.
 fn packet(
-    frame: &[u8],
     h: &Headers,
     n: &Network,
+    protocol: u8,
     from: &[u8],
     mut body: Vec<u8>,
     at: usize,
 ) -> Vec<u8> {
     let to = &n.source;
-    let pseudo = match n.protocol {
+    let pseudo = match protocol {
         protocol::ICMP => 0,
         p => checksum::pseudo_header(from, to, p, body.len()),
     };
     let sum = match checksum::finish(checksum::add(pseudo, &body)) {
-        0 if n.protocol == protocol::UDP => 0xffff,
+        0 if protocol == protocol::UDP => 0xffff,
         sum => sum,
     };
     if let Some(place) = body.get_mut(at..at + 2) {
@@ -188,8 +214,8 @@ fn packet(
         let total = (20 + body.len()).min(0xffff) as u16;
         let mut ip = vec![0x45, 0];
         ip.extend(total.to_be_bytes());
-        ip.extend(frame.get(n.start + 4..n.start + 6).unwrap_or(&[0, 0]));
-        ip.extend([0, 0, 64, n.protocol, 0, 0]);
+        // Nothing is fragmented, so that the identification can be the same always.
+        ip.extend([0, 0, 0x40, 0, 64, protocol, 0, 0]);
         ip.extend(from);
         ip.extend(to);
         let sum = checksum::finish(checksum::add(0, &ip));
@@ -199,7 +225,7 @@ fn packet(
         f.extend([0x60, 0, 0, 0]);
         f.extend((body.len().min(0xffff) as u16).to_be_bytes());
         // A neighbour's message counts only with the full hop limit.
-        f.extend([n.protocol, 255]);
+        f.extend([protocol, 255]);
         f.extend(from);
         f.extend(to);
     }
@@ -210,7 +236,10 @@ fn packet(
 
 #[cfg(test)]
 mod tests {
-    use super::super::frame::tests::{ipv4_frame, udp};
+    use super::super::frame::tests::{
+        ipv4_frame,
+        udp, //
+    };
     use super::*;
 
     fn to_host(mut f: Vec<u8>) -> Vec<u8> {
@@ -252,9 +281,14 @@ mod tests {
         let (n, t) = (h.network.unwrap(), h.transport.unwrap());
         assert!(frame::transport_ok(&a, &n, &t));
         assert_eq!((t.source, t.destination, a[42]), (7, 999, b'x'));
-        assert!(wire
-            .take(&to_host(ipv4_frame(17, &udp(999, 8, b"x"))))
-            .is_none());
+        // Another port is closed: an error with the datagram's header in it.
+        let datagram = udp(999, 8, b"x");
+        let a = wire.take(&to_host(ipv4_frame(17, &datagram))).unwrap();
+        let n = Headers::parse(&a).unwrap().network.unwrap();
+        let body = &a[n.payload..n.end];
+        assert_eq!((n.protocol, body[0], body[1], body.len()), (1, 3, 3, 36));
+        assert_eq!(body[28..], datagram[..8]);
+        assert_eq!(checksum::sum(body), 0xffff);
         assert!(
             wire.take(&ipv4_frame(17, &udp(999, 7, b"x"))).is_none(),
             "another MAC"

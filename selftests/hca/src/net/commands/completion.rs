@@ -2,12 +2,29 @@
 
 //! Completion queues: CREATE_CQ, DESTROY_CQ, QUERY_CQ, MODIFY_CQ.
 
-use super::{above_limit, bad_value, last, page_list};
+use super::{
+    above_limit,
+    bad_value,
+    last,
+    page_list, //
+};
 use crate::bits;
-use crate::command::{status, Call, Outcome, Spec};
+use crate::command::{
+    status,
+    Call,
+    Outcome,
+    Spec, //
+};
 use crate::ifc::fields::*;
-use crate::ifc::{opcode, Field};
-use crate::net::cq::{opcode as cqe, Cq, CQE_BYTES};
+use crate::ifc::{
+    opcode,
+    Field, //
+};
+use crate::net::cq::{
+    opcode as cqe,
+    Cq,
+    CQE_BYTES, //
+};
 use crate::net::ring::Ring;
 use crate::objects::Kind;
 use crate::rules::Rule;

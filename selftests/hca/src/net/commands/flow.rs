@@ -2,13 +2,34 @@
 
 //! Flow tables: tables, groups, entries, roots.
 
-use super::{above_limit, bad_value, unsupported};
+use super::{
+    above_limit,
+    bad_value,
+    unsupported, //
+};
 use crate::bits;
-use crate::command::{status, Call, Outcome, Refusal, Spec};
+use crate::command::{
+    status,
+    Call,
+    Outcome,
+    Refusal,
+    Spec, //
+};
 use crate::ifc::fields::*;
-use crate::ifc::{opcode, Field};
+use crate::ifc::{
+    opcode,
+    Field, //
+};
 use crate::net::matching;
-use crate::net::steering::{action, kind, miss, Destination, Entry, Group, Table};
+use crate::net::steering::{
+    action,
+    kind,
+    miss,
+    Destination,
+    Entry,
+    Group,
+    Table, //
+};
 use crate::objects::Kind;
 use crate::rules::Rule;
 

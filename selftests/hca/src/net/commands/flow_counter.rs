@@ -2,9 +2,17 @@
 
 //! Counters that flow table entries and receive queues count in.
 
-use super::{above_limit, bad_value};
+use super::{
+    above_limit,
+    bad_value, //
+};
 use crate::bits;
-use crate::command::{status, Call, Outcome, Spec};
+use crate::command::{
+    status,
+    Call,
+    Outcome,
+    Spec, //
+};
 use crate::ifc::fields::*;
 use crate::ifc::opcode;
 use crate::net::steering::Traffic;

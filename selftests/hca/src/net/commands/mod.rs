@@ -10,7 +10,12 @@ mod send;
 mod vport;
 mod work_queue;
 
-use crate::command::{status, Call, Refusal, Spec};
+use crate::command::{
+    status,
+    Call,
+    Refusal,
+    Spec, //
+};
 use crate::ifc::Field;
 use crate::rules::Rule;
 

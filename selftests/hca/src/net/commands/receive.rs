@@ -3,13 +3,33 @@
 //! The receive side: RQ, RQT, TIR.
 
 use super::send::no_queue;
-use super::work_queue::{check_move, check_new, ring};
-use super::{above_limit, bad_value, last, unsupported};
+use super::work_queue::{
+    check_move,
+    check_new,
+    ring, //
+};
+use super::{
+    above_limit,
+    bad_value,
+    last,
+    unsupported, //
+};
 use crate::bits;
-use crate::command::{Call, Outcome, Refusal, Spec};
+use crate::command::{
+    Call,
+    Outcome,
+    Refusal,
+    Spec, //
+};
 use crate::ifc::fields::*;
-use crate::ifc::{opcode, Field};
-use crate::net::rq::{self, Rq};
+use crate::ifc::{
+    opcode,
+    Field, //
+};
+use crate::net::rq::{
+    self,
+    Rq, //
+};
 use crate::net::state;
 use crate::net::transmit::rq_num;
 use crate::objects::Kind;

@@ -2,13 +2,29 @@
 
 //! The send side: SQ and TIS.
 
-use super::work_queue::{check_move, check_new, ring};
-use super::{bad_value, last, unsupported};
+use super::work_queue::{
+    check_move,
+    check_new,
+    ring, //
+};
+use super::{
+    bad_value,
+    last,
+    unsupported, //
+};
 use crate::bits;
-use crate::command::{status, Call, Outcome, Spec};
+use crate::command::{
+    status,
+    Call,
+    Outcome,
+    Spec, //
+};
 use crate::ifc::fields::*;
 use crate::ifc::opcode;
-use crate::net::sq::{self, Sq};
+use crate::net::sq::{
+    self,
+    Sq, //
+};
 use crate::net::state;
 use crate::net::wqe;
 use crate::objects::Kind;

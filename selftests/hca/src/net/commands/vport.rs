@@ -2,13 +2,34 @@
 
 //! Vports: NIC and e-switch contexts, states, counters; the table of unicast addresses.
 
-use super::{above_limit, bad_value, unsupported};
+use super::{
+    above_limit,
+    bad_value,
+    unsupported, //
+};
 use crate::bits;
-use crate::command::{status, Call, Outcome, Refusal, Spec};
+use crate::command::{
+    status,
+    Call,
+    Outcome,
+    Refusal,
+    Spec, //
+};
 use crate::ifc::fields::*;
-use crate::ifc::{opcode, Field};
+use crate::ifc::{
+    opcode,
+    Field, //
+};
 use crate::net::steering::Traffic;
-use crate::net::vport::{admin, list, mac, Kinds, Mac, Vport, OWN};
+use crate::net::vport::{
+    admin,
+    list,
+    mac,
+    Kinds,
+    Mac,
+    Vport,
+    OWN, //
+};
 use crate::rules::Rule;
 
 pub const COMMANDS: &[Spec] = &[
@@ -115,9 +136,9 @@ fn query_state(call: &mut Call<'_>) -> Outcome {
         query_vport_state_in::VPORT_NUMBER,
     )?;
     let v = copy(call, key);
-    let port_up = call.device.registers.port_admin_up;
+    let port_up = crate::net::link_is_up(call.device);
     let (admin_state, up) = match call.op_mod {
-        PORT => (u8::from(port_up), port_up),
+        PORT => (call.device.registers.port_admin_up.into(), port_up),
         _ => (v.admin_state, v.admin_state != admin::DOWN && port_up),
     };
     call.set(query_vport_state_out::ADMIN_STATE, admin_state);

@@ -3,8 +3,18 @@
 //! What send and receive queues share: the `wq` layout and the states.
 
 use super::completion::check_record;
-use super::{above_limit, bad_value, page_list, unsupported};
-use crate::command::{status, Call, Outcome, Refusal};
+use super::{
+    above_limit,
+    bad_value,
+    page_list,
+    unsupported, //
+};
+use crate::command::{
+    status,
+    Call,
+    Outcome,
+    Refusal, //
+};
 use crate::ifc::fields::wq;
 use crate::ifc::Field;
 use crate::net::ring::Ring;

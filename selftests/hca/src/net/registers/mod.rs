@@ -8,9 +8,15 @@ mod qos;
 
 use std::collections::BTreeMap;
 
-use crate::access_reg::{Access, Register};
+use crate::access_reg::{
+    Access,
+    Register, //
+};
 use crate::bits;
-use crate::command::{Call, Outcome};
+use crate::command::{
+    Call,
+    Outcome, //
+};
 use crate::ifc::Field;
 
 pub use counters::fill as port_counters;

@@ -2,10 +2,23 @@
 
 //! Flow control, forward error correction, buffers and checks of the port.
 
-use super::{answer, contents, copy, keep, register};
-use crate::access_reg::{port, Register};
+use super::{
+    answer,
+    contents,
+    copy,
+    keep,
+    register, //
+};
+use crate::access_reg::{
+    port,
+    Register, //
+};
 use crate::bits;
-use crate::command::{status, Call, Outcome};
+use crate::command::{
+    status,
+    Call,
+    Outcome, //
+};
 use crate::ifc::fields::*;
 use crate::ifc::Field;
 use crate::rules::Rule;
@@ -188,7 +201,7 @@ fn pplm(call: &mut Call<'_>, data: &mut [u8], write: bool) -> Outcome {
     let (_, _, admin) = FEC_FIELDS[usize::from(!slow)];
     let admin = bits::get(&is, admin);
     let active = match admin {
-        _ if !call.device.registers.port_admin_up => 0,
+        _ if !crate::net::link_is_up(call.device) => 0,
         0 => FEC_REED_SOLOMON,
         a if a & FEC_REED_SOLOMON != 0 => FEC_REED_SOLOMON,
         a if a & FEC_NONE != 0 => FEC_NONE,

@@ -4,10 +4,23 @@
 //!
 //! The registers keep what a driver wrote; the wire has no congestion on which it would show.
 
-use super::{answer, contents, copy, keep, register};
-use crate::access_reg::{port, Register};
+use super::{
+    answer,
+    contents,
+    copy,
+    keep,
+    register, //
+};
+use crate::access_reg::{
+    port,
+    Register, //
+};
 use crate::bits;
-use crate::command::{status, Call, Outcome};
+use crate::command::{
+    status,
+    Call,
+    Outcome, //
+};
 use crate::ifc::fields::*;
 use crate::ifc::Field;
 use crate::rules::Rule;
