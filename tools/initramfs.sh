@@ -6,7 +6,7 @@
 # repository's selftests, our module, what to do).
 
 # Modules of the distribution that guests can load, with all that they depend on.
-GUEST_MODULES=(mlx5_core pci-stub)
+GUEST_MODULES=(mlx5_core pci-stub 8021q)
 
 # The files of a module and its dependencies, as modules.dep names them.
 module_files() {
