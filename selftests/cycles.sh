@@ -24,7 +24,8 @@ cycles() {
 	done
 }
 
-# Memory in KiB that is used for good: what the kernel says by kind, while the driver is not loaded.
+# Memory in KiB by kind, while the driver is not loaded. Free pages that the kernel keeps for each
+# processor are not in its MemFree: after a burst of frees these are thousands.
 memory() {
 	rmmod $DRIVER_NAME
 	sync
@@ -32,8 +33,11 @@ memory() {
 		echo 3 >/proc/sys/vm/drop_caches
 		usleep 100000
 	done
-	awk '$1 ~ /^(MemFree|Slab|SUnreclaim|KernelStack|PageTables|Percpu|VmallocUsed):$/ {
-		print substr($1, 1, length($1) - 1), $2 }' /proc/meminfo
+	awk '
+		FILENAME ~ /zoneinfo/ && $1 == "count:" { kept += $2 * 4 }
+		$1 == "MemFree:" { $2 += kept }
+		$1 ~ /^(MemFree|Slab|SUnreclaim|KernelStack|PageTables|Percpu|VmallocUsed):$/ {
+			print substr($1, 1, length($1) - 1), $2 }' /proc/zoneinfo /proc/meminfo
 	insmod "$MODULE"
 }
 
@@ -62,8 +66,8 @@ test_200_cycles() {
 			"$WORK/slabs" - >"$WORK/grown"
 	echo "# $((WARM_UP + CYCLES)) cycles took $((($(now_ms) - started) / 1000)) s"
 	is "taint" "$(cat /proc/sys/kernel/tainted)" "$tainted"
-	is "lines with errors" "$(logged_count "$DRIVER_NAME.*(fail|error|expected|not \
-		returned)")" 0
+	bad='fail|error|expected|not returned'
+	is "lines with errors" "$(logged_count "$DRIVER_NAME.*($bad)")" 0
 	works "after 200 cycles"
 }
 
