@@ -90,7 +90,8 @@ impl Queue<'_> {
         if let Some(flight) = self.log.book.complete(slot, done) {
             dev_warn!(
                 self.scope.dev(),
-                "cmd[{slot}]: {} completed {} ms after it was sent, too late: its slot is free again\n",
+                "cmd[{slot}]: {} completed {} ms after it was sent, too late: its slot is \
+                 free again\n",
                 flight.opcode,
                 clock::monotonic_us().saturating_sub(flight.since_us) / 1000
             );

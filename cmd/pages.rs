@@ -311,7 +311,8 @@ impl<'bound> Pages<'bound> {
                 }
                 None => dev_err!(
                     self.queue.scope().dev(),
-                    "firmware returns the page at {address:#x} of {function}, which it does not have\n"
+                    "firmware returns the page at {address:#x} of {function}, which it does not \
+                     have\n"
                 ),
             }
         }
@@ -354,7 +355,8 @@ impl<'bound> Pages<'bound> {
             if now.saturating_sub(progress) > limit {
                 dev_err!(
                     self.queue.scope().dev(),
-                    "firmware keeps {held} pages of {function}: it has returned none for {limit} ms\n"
+                    "firmware keeps {held} pages of {function}: it has returned none for \
+                     {limit} ms\n"
                 );
                 return Err(ETIMEDOUT);
             }

@@ -103,7 +103,8 @@ address_is_usable() {
 # Every one of COUNT packets comes back. Usage: ping_all COUNT SIZE ADDRESS
 ping_all() {
 	ping -c "$1" -s "$2" -i 0.1 -W 5 "$3" >"$WORK/ping" 2>&1
-	grep -q "^$1 packets transmitted, $1 packets received, 0% packet loss" "$WORK/ping" && return 0
+	grep -q "^$1 packets transmitted, $1 packets received, 0% packet loss" "$WORK/ping" &&
+		return 0
 	cat "$WORK/ping"
 	return 1
 }

@@ -17,7 +17,8 @@ test_a_netdev_is_registered() {
 	check "netdev" test -n "$(netdev)"
 	is "address" "$(net address)" 00:02:c9:00:00:01
 	is "type" "$(net type)" 1
-	is "driver of the netdev" "$(basename "$(readlink "/sys/class/net/$(netdev)/device")")" "$BDF"
+	is "driver of the netdev" \
+		"$(basename "$(readlink "/sys/class/net/$(netdev)/device")")" "$BDF"
 	at_least "queues" "$(find "/sys/class/net/$(netdev)/queues/" -name 'rx-*' | wc -l)" 1
 }
 
@@ -80,7 +81,8 @@ test_a_vlan_works() {
 	check "ping" ping_all 5 56 $PEER
 	# The tag stands behind the two addresses.
 	is "tag" "$(hca 'wire last' | cut -c 25-32)" 81000005
-	check "frames came in through it" test "$(cat "/sys/class/net/$dev.5/statistics/rx_packets")" -ge 5
+	check "frames came in through it" test \
+		"$(cat "/sys/class/net/$dev.5/statistics/rx_packets")" -ge 5
 	vconfig rem "$dev.5" >/dev/null
 	check "ping without a tag" ping_all 2 56 $PEER
 }
