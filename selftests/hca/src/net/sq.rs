@@ -23,7 +23,8 @@ use super::wqe::{
 use super::{
     offload,
     state,
-    transmit, //
+    transmit,
+    umr, //
 };
 use crate::bits;
 use crate::device::Device;
@@ -360,7 +361,7 @@ fn umr(device: &mut Device, sq: &Sq, control: &Control, request: &[u8]) -> Resul
     if let Some(pointer) = &umr.pointer {
         gather(device, sq, pointer, &mut translations)?;
     }
-    mkey::update(
+    umr::update(
         &mut device.objects,
         control.general,
         sq.pd,

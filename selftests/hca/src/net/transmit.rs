@@ -2,13 +2,11 @@
 
 //! A frame's way out of the function and back in: vport, flow tables, wire.
 
+use super::arrival::Arrival;
 use super::frame::Headers;
 use super::matching::Origin;
 use super::offload;
-use super::rq::{
-    self,
-    Arrival, //
-};
+use super::rq;
 use super::rss;
 use super::steering::kind;
 use super::vport::{
@@ -59,7 +57,7 @@ pub fn send(device: &mut Device, sq: u32, metadata: u32, mut frame: Vec<u8>) {
         d.transmit_down = d.transmit_down.wrapping_add(1);
         return;
     }
-    if frame.len() > usize::from(device.registers.mtu) {
+    if is_too_long(device, &frame) {
         device.net.port.out_errors = device.net.port.out_errors.wrapping_add(1);
         return;
     }
@@ -67,6 +65,13 @@ pub fn send(device: &mut Device, sq: u32, metadata: u32, mut frame: Vec<u8>) {
     if let Some(answer) = device.net.wire.take(&frame) {
         from_wire(device, &answer);
     }
+}
+
+/// Bytes of the frame check sequence, which the MTU of the port counts.
+const FCS: usize = 4;
+
+fn is_too_long(device: &Device, frame: &[u8]) -> bool {
+    frame.len().saturating_add(FCS) > usize::from(device.registers.mtu)
 }
 
 /// True if the function's own vport wants the frame.
@@ -86,6 +91,10 @@ pub fn from_wire(device: &mut Device, frame: &[u8]) {
     if !super::link_is_up(device) {
         let d = &mut device.net.diagnostics;
         d.receive_down = d.receive_down.wrapping_add(1);
+        return;
+    }
+    if is_too_long(device, frame) {
+        device.net.port.in_too_long = device.net.port.in_too_long.wrapping_add(1);
         return;
     }
     device.net.port.count(Direction::In, &headers, frame.len());

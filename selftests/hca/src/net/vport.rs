@@ -90,6 +90,8 @@ pub struct Port {
     /// Received and transmitted frames by the priority of their tag, 0 without a tag.
     pub priorities: [(Traffic, Traffic); 8],
     pub out_errors: u64,
+    /// Received frames that the MTU did not allow.
+    pub in_too_long: u64,
     /// How often the link went down.
     pub downs: u32,
     /// True while no cable is in.

@@ -3,11 +3,14 @@
 //! Commands of the Ethernet side, one file a chapter.
 
 mod completion;
+mod dispatch;
 mod flow;
 mod flow_counter;
+mod flow_entry;
 mod receive;
 mod send;
 mod vport;
+mod vport_state;
 mod work_queue;
 
 use crate::command::{
@@ -22,11 +25,14 @@ use crate::rules::Rule;
 /// Chapters of commands of the Ethernet side.
 pub const CHAPTERS: &[&[Spec]] = &[
     completion::COMMANDS,
+    dispatch::COMMANDS,
     flow::COMMANDS,
     flow_counter::COMMANDS,
+    flow_entry::COMMANDS,
     receive::COMMANDS,
     send::COMMANDS,
     vport::COMMANDS,
+    vport_state::COMMANDS,
 ];
 
 /// Highest number under a log2 capability; numbers have 24 bits.

@@ -70,6 +70,7 @@ pub fn fill(port: &Port, which: u64, prio: u64, out: &mut [u8]) {
             use eth_2819_cntrs_grp_data_layout as c;
             put(out, c::ETHER_STATS_OCTETS_HIGH, rx_all.bytes);
             put(out, c::ETHER_STATS_PKTS_HIGH, rx_all.packets);
+            put(out, c::ETHER_STATS_OVERSIZE_PKTS_HIGH, port.in_too_long);
             put(
                 out,
                 c::ETHER_STATS_BROADCAST_PKTS_HIGH,
