@@ -205,6 +205,7 @@ impl Device {
             Posted::Overrun => {
                 let text = format!("EQ {number} is full ({} entries)", eq.entries());
                 self.violation(Rule::EqOverrun, "EQ", text);
+                self.net.diagnostics.count_eq_overrun(kind);
                 self.eq_failed();
                 false
             }

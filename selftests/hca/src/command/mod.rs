@@ -15,6 +15,8 @@ mod pages;
 mod tunnel;
 mod vport;
 
+pub use objects::RESERVED_LKEY;
+
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -273,7 +275,11 @@ pub fn run(device: &mut Device, input: &[u8], length: usize) -> Vec<u8> {
             put_status(&mut out, status::OK, 0);
             out
         }
-        Err(r) => failure(r.status, r.syndrome, length),
+        Err(r) => {
+            let d = &mut call.device.net.diagnostics;
+            d.invalid_commands = d.invalid_commands.wrapping_add(1);
+            failure(r.status, r.syndrome, length)
+        }
     }
 }
 

@@ -90,7 +90,7 @@ const FIRST_UAR: u32 = 0x10;
 const FIRST_MKEY: u32 = 0x10;
 
 /// Keys that the device itself owns.
-const RESERVED_LKEY: u32 = 0x0100;
+pub const RESERVED_LKEY: u32 = 0x0700;
 const NULL_MKEY: u32 = 0x0200;
 const DUMP_FILL_MKEY: u32 = 0x0300;
 

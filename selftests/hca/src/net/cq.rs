@@ -247,6 +247,11 @@ impl Cq {
         }
         self.pi = self.pi.wrapping_add(1) & COUNTER_MASK;
         let due = self.st == st::ARMED || self.st == st::SOLICITED_ARMED && is_solicited;
+        let at_once = is_solicited && bits::flag(&self.context, cqc::SCQE_BREAK_MODERATION_EN);
+        if due && at_once {
+            self.fire();
+            return Written::Ok(true);
+        }
         Written::Ok(due && self.want_event(consumer, now))
     }
 

@@ -155,6 +155,17 @@ fn moderation() {
     bits::set(&mut cq.context, cqc::CQ_PERIOD_MODE, START_FROM_CQE);
     assert_eq!(cq.write(&memory, &entry(0), later), Written::Ok(true));
     assert_eq!((cq.due, cq.events, cq.st), (None, 1, st::FIRED));
+    // A solicited entry does not wait.
+    bits::set(&mut cq.context, cqc::SCQE_BREAK_MODERATION_EN, 1);
+    set(&memory, 4, (1 << 28) | 3);
+    assert_eq!(cq.arm(&memory, (1 << 28) | 3, now), Ok(false));
+    let mut solicited = entry(2);
+    solicited[at::OPCODE_OWNER] |= SOLICITED;
+    assert_eq!(cq.write(&memory, &solicited, now), Written::Ok(true));
+    let mut cq = small();
+    bits::set(&mut cq.context, cqc::CQ_MAX_COUNT, 3);
+    bits::set(&mut cq.context, cqc::CQ_PERIOD, 50);
+    (cq.pi, cq.events) = (3, 1);
     // Armed while two are left over that the driver has not seen.
     set(&memory, 4, (1 << 28) | 1);
     assert_eq!(cq.arm(&memory, (1 << 28) | 1, now), Ok(false));

@@ -6,6 +6,7 @@
 //! command: see [`TRANSLATIONS`].
 
 use crate::bits;
+use crate::command::RESERVED_LKEY;
 use crate::ifc::fields::{
     create_mkey_in,
     mkc, //
@@ -50,6 +51,8 @@ pub struct Access {
     pub write: bool,
     /// Protection domain of the queue.
     pub pd: u32,
+    /// The queue may use the reserved key (`rlky`).
+    pub reserved: bool,
 }
 
 fn entry(context: &[u8], index: u64, field: Field) -> u64 {
@@ -80,6 +83,11 @@ const fn part(bit: u32, width: u32) -> Field {
 /// Why the key does not allow it.
 pub fn translate(objects: &Objects, access: Access) -> Result<Vec<Piece>, String> {
     let mut pieces = Vec::new();
+    if access.key == RESERVED_LKEY && access.reserved {
+        // Any bus address.
+        push(&mut pieces, access.address, access.bytes)?;
+        return Ok(pieces);
+    }
     follow(objects, access, 0, &mut pieces)?;
     Ok(pieces)
 }
@@ -272,6 +280,7 @@ pub mod tests {
             bytes,
             write: true,
             pd: 1,
+            reserved: false,
         }
     }
 
@@ -295,6 +304,12 @@ pub mod tests {
             ..access(all, 0, 1)
         };
         assert!(translate(&o, other).is_err());
+        let reserved = Access {
+            reserved: true,
+            ..access(RESERVED_LKEY, 0x1234, 100)
+        };
+        assert_eq!(translate(&o, reserved), Ok(vec![whole]));
+        assert!(translate(&o, access(RESERVED_LKEY, 0x1234, 100)).is_err());
         let read_only = key(&mut o, mode::PA, &[(mkc::LENGTH64, 1), (mkc::LW, 0)], &[]);
         assert!(translate(&o, access(read_only, 0, 1)).is_err());
     }

@@ -70,6 +70,22 @@ pub struct Diagnostics {
     pub cq_overruns: u64,
     pub out_of_buffer: u64,
     pub too_small: u64,
+    pub invalid_commands: u64,
+    pub async_eq_overruns: u64,
+    pub completion_eq_overruns: u64,
+    /// Work queues that went to their error state.
+    pub queue_errors: u64,
+}
+
+impl Diagnostics {
+    /// Counts an event queue that was full for an event of this kind.
+    pub fn count_eq_overrun(&mut self, kind: u8) {
+        let counter = match kind {
+            event::COMPLETION => &mut self.completion_eq_overruns,
+            _ => &mut self.async_eq_overruns,
+        };
+        *counter = counter.wrapping_add(1);
+    }
 }
 
 /// State of the Ethernet side.

@@ -76,6 +76,8 @@ pub struct Rq {
     pub two_byte_shift: bool,
     pub user_index: u32,
     pub counter_set: u8,
+    /// It may use the reserved key.
+    pub reserved_key: bool,
     pub keep_vlan: bool,
     pub keep_fcs: bool,
     pub flush: bool,
@@ -106,6 +108,7 @@ impl Rq {
             two_byte_shift: bits::flag(context, rqc::WQ / wq::TWO_BYTE_SHIFT_EN),
             user_index: bits::get32(context, rqc::USER_INDEX),
             counter_set: bits::get(context, rqc::COUNTER_SET_ID) as u8,
+            reserved_key: bits::flag(context, rqc::RLKY),
             keep_vlan: bits::flag(context, rqc::VSD),
             keep_fcs: bits::flag(context, rqc::SCATTER_FCS),
             flush: bits::flag(context, rqc::FLUSH_IN_ERROR_EN),
@@ -278,6 +281,7 @@ fn pieces(
         bytes,
         write: true,
         pd: rq.pd,
+        reserved: rq.reserved_key,
     };
     mkey::translate(&device.objects, access)
 }
@@ -387,6 +391,8 @@ fn fail(device: &mut Device, rq: &mut Rq, text: String) {
     super::complete(device, rq.cq, entry);
     next(device, rq);
     rq.state = state::ERR;
+    let d = &mut device.net.diagnostics;
+    d.queue_errors = d.queue_errors.wrapping_add(1);
     if rq.flush {
         flush(device, rq);
     }

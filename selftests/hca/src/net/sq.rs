@@ -52,6 +52,8 @@ pub struct Sq {
     pub counter: u16,
     pub user_index: u32,
     pub may_umr: bool,
+    /// It may use the reserved key.
+    pub reserved_key: bool,
     /// It sends frames: it has a TIS.
     pub has_tis: bool,
     pub context: Vec<u8>,
@@ -102,6 +104,7 @@ impl Sq {
             counter: 0,
             user_index: bits::get32(context, sqc::USER_INDEX),
             may_umr: bits::flag(context, sqc::REG_UMR),
+            reserved_key: bits::flag(context, sqc::RLKY),
             has_tis: bits::get(context, sqc::TIS_LST_SZ) > 0,
             context: context.to_vec(),
         }
@@ -217,6 +220,8 @@ fn fail(device: &mut Device, sq: &mut Sq, control: &Control, failure: Option<Fai
         let text = format!("SQ 0x{:x} at {}: {}", sq.number, control.index, f.text);
         device.violation(f.rule, "SQ", text);
         sq.state = state::ERR;
+        let d = &mut device.net.diagnostics;
+        d.queue_errors = d.queue_errors.wrapping_add(1);
     }
     super::complete(device, sq.cq, entry);
 }
@@ -276,6 +281,7 @@ fn gather(device: &Device, sq: &Sq, data: &Data, out: &mut Vec<u8>) -> Result<()
         bytes: bytes.into(),
         write: false,
         pd: sq.pd,
+        reserved: sq.reserved_key,
     };
     for piece in mkey::translate(&device.objects, access).map_err(protection)? {
         let from = out.len();

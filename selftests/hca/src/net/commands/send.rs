@@ -96,6 +96,14 @@ fn create_sq(call: &mut Call<'_>) -> Outcome {
             "a rate limit without the capability packet_pacing",
         ));
     }
+    if call.get(at / sqc::TS_CQE_TO_DEST_CQN) != 0
+        && call.device.caps.get("cmd_hca_cap.ts_cqe_to_dest_cqn") == 0
+    {
+        return Err(unsupported(
+            call,
+            "ts_cqe_to_dest_cqn without its capability",
+        ));
+    }
     if call.get(at / sqc::QOS_QUEUE_GROUP_ID) != 0
         && call.device.caps.get("qos_cap.nic_sq_scheduling") == 0
     {

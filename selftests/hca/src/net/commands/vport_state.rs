@@ -196,6 +196,31 @@ fn query_env(call: &mut Call<'_>) -> Outcome {
             d.transmit_down,
         ),
         ("vnic_env_cq_overrun", stat::CQ_OVERRUN, d.cq_overruns),
+        (
+            "vnic_env_queue_counters",
+            stat::COUNTER_ERROR_QUEUES,
+            d.queue_errors,
+        ),
+        (
+            "vnic_env_queue_counters",
+            stat::TOTAL_ERROR_QUEUES,
+            d.queue_errors,
+        ),
+        (
+            "invalid_command_count",
+            stat::INVALID_COMMAND,
+            d.invalid_commands,
+        ),
+        (
+            "eq_overrun_count",
+            stat::ASYNC_EQ_OVERRUN,
+            d.async_eq_overruns,
+        ),
+        (
+            "eq_overrun_count",
+            stat::COMP_EQ_OVERRUN,
+            d.completion_eq_overruns,
+        ),
         ("vnic_env_int_rq_oob", stat::INTERNAL_RQ_OUT_OF_BUFFER, 0),
         ("eth_wqe_too_small", stat::ETH_WQE_TOO_SMALL, d.too_small),
     ] {

@@ -28,6 +28,8 @@ pub const REGISTERS: &[&[Register]] = &[port::REGISTERS, qos::REGISTERS];
 #[derive(Debug, Clone, Default)]
 pub struct State {
     contents: BTreeMap<(u16, u8), Vec<u8>>,
+    /// Second of the timer at which the port's light goes out.
+    beacon_end: u64,
 }
 
 /// A register of the port that can be read and written.

@@ -30,6 +30,7 @@ mod id {
     pub const PBMC: u16 = 0x500c;
     pub const PPLM: u16 = 0x5023;
     pub const PCMR: u16 = 0x5041;
+    pub const MLCR: u16 = 0x902b;
 }
 
 pub const REGISTERS: &[Register] = &[
@@ -38,6 +39,7 @@ pub const REGISTERS: &[Register] = &[
     register(id::PBMC, "PBMC", "pbmc_reg", pbmc),
     register(id::PPLM, "PPLM", "pplm_reg", pplm),
     register(id::PCMR, "PCMR", "pcmr_reg", pcmr),
+    register(id::MLCR, "MLCR", "mlcr_reg", mlcr),
 ];
 
 /// Pause frames in both directions after power-up.
@@ -225,5 +227,29 @@ fn pcmr(call: &mut Call<'_>, data: &mut [u8], write: bool) -> Outcome {
         keep(call, key, is.clone());
     }
     answer(data, &is, &[pcmr_reg::LOCAL_PORT]);
+    Ok(())
+}
+
+/// Duration that lets the port's light blink until it is told to stop.
+const BEACON_FOREVER: u64 = 0xffff;
+
+/// The light by which somebody finds the port: duration in seconds, and what is left of it.
+fn mlcr(call: &mut Call<'_>, data: &mut [u8], write: bool) -> Outcome {
+    port(call, data, mlcr_reg::LOCAL_PORT)?;
+    let key = (id::MLCR, 0);
+    let mut is = contents(call, key, mlcr_reg::BYTES, |_| {});
+    let now = call.device.timer() / (call.device.variant.timer_khz() * 1000);
+    if write {
+        let duration = bits::get(data, mlcr_reg::BEACON_DURATION);
+        copy(&mut is, data, mlcr_reg::BEACON_DURATION);
+        keep(call, key, is.clone());
+        call.device.net.registers.beacon_end = now.saturating_add(duration);
+    }
+    let left = match bits::get(&is, mlcr_reg::BEACON_DURATION) {
+        BEACON_FOREVER => BEACON_FOREVER,
+        _ => call.device.net.registers.beacon_end.saturating_sub(now),
+    };
+    bits::set(&mut is, mlcr_reg::BEACON_REMAIN, left);
+    answer(data, &is, &[mlcr_reg::LOCAL_PORT]);
     Ok(())
 }
