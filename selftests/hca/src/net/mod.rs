@@ -24,6 +24,7 @@ mod rq;
 mod rss;
 mod sq;
 mod steering;
+mod striding;
 mod tcp;
 mod transmit;
 mod umr;

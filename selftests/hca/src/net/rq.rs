@@ -24,7 +24,8 @@ use super::mkey::{
 use super::ring::Ring;
 use super::{
     checksum,
-    state, //
+    state,
+    striding, //
 };
 use crate::bits;
 use crate::device::Device;
@@ -46,13 +47,10 @@ pub mod kind {
 const TERMINATE: u32 = 0x100;
 
 /// Size of a data segment, and of the segment that links requests of a list.
-const SEGMENT: usize = 16;
+pub const SEGMENT: usize = 16;
 
 /// Bit 31 of a receive segment's size asks for start padding.
 const SIZE_MASK: u32 = 0x7fff_ffff;
-
-/// Bit 31 of the byte count: the entry is a filler of the strides that a frame did not fit in.
-const FILLER: u32 = 1 << 31;
 
 /// A receive queue.
 #[derive(Debug, Clone)]
@@ -142,7 +140,7 @@ impl Rq {
     }
 
     /// A completion entry without the parts that a frame has.
-    fn cqe(&self, code: u8) -> Cqe {
+    pub fn cqe(&self, code: u8) -> Cqe {
         let mut e = [0; CQE_BYTES];
         put32(&mut e, at::USER_INDEX, self.user_index);
         let counter = if self.is_striding() {
@@ -185,7 +183,7 @@ fn place(device: &mut Device, rq: &mut Rq, arrival: &Arrival<'_>) -> bool {
         data.drain(12..16);
     }
     let outcome = if rq.is_striding() {
-        strides(device, rq, &data)
+        striding::place(device, rq, &data)
     } else {
         buffers(device, rq, &data)
     };
@@ -210,7 +208,7 @@ fn place(device: &mut Device, rq: &mut Rq, arrival: &Arrival<'_>) -> bool {
 }
 
 /// Number of requests that are posted and not consumed; counts a drop if there is none.
-fn available(device: &mut Device, rq: &Rq) -> Result<u16, String> {
+pub fn available(device: &mut Device, rq: &Rq) -> Result<u16, String> {
     let mut word = [0; 4];
     device
         .memory
@@ -231,7 +229,7 @@ fn available(device: &mut Device, rq: &Rq) -> Result<u16, String> {
 }
 
 /// Bytes of the current request.
-fn request(device: &Device, rq: &Rq) -> Result<Vec<u8>, String> {
+pub fn request(device: &Device, rq: &Rq) -> Result<Vec<u8>, String> {
     let mut request = vec![0; rq.ring.stride()];
     let position = rq.ring.position(rq.index().into());
     rq.ring
@@ -241,7 +239,7 @@ fn request(device: &Device, rq: &Rq) -> Result<Vec<u8>, String> {
 }
 
 /// Moves on to the next request.
-fn next(device: &mut Device, rq: &mut Rq) {
+pub fn next(device: &mut Device, rq: &mut Rq) {
     rq.counter = rq.counter.wrapping_add(1);
     rq.used = 0;
     if rq.is_list() {
@@ -256,7 +254,7 @@ fn next(device: &mut Device, rq: &mut Rq) {
 }
 
 /// Scatter list of a request: key, address and size of each buffer.
-fn scatter_list(request: &[u8]) -> Vec<(u32, u64, u32)> {
+pub fn scatter_list(request: &[u8]) -> Vec<(u32, u64, u32)> {
     let word = |s: &[u8], i: usize| u32::from_be_bytes([s[i], s[i + 1], s[i + 2], s[i + 3]]);
     request
         .chunks_exact(SEGMENT)
@@ -268,7 +266,8 @@ fn scatter_list(request: &[u8]) -> Vec<(u32, u64, u32)> {
         .collect()
 }
 
-fn pieces(
+/// Where an address of a queue's buffers is in memory.
+pub fn pieces(
     device: &Device,
     rq: &Rq,
     key: u32,
@@ -286,7 +285,8 @@ fn pieces(
     mkey::translate(&device.objects, access)
 }
 
-fn store(device: &Device, pieces: &[Piece], mut data: &[u8]) -> Result<(), String> {
+/// Writes data over pieces of memory.
+pub fn store(device: &Device, pieces: &[Piece], mut data: &[u8]) -> Result<(), String> {
     for p in pieces {
         let n = usize::try_from(p.bytes)
             .unwrap_or(usize::MAX)
@@ -300,7 +300,9 @@ fn store(device: &Device, pieces: &[Piece], mut data: &[u8]) -> Result<(), Strin
     Ok(())
 }
 
-type Placed = Option<(Cqe, bool)>;
+/// What became of a frame: its completion entry, and whether the request is used up; None if it was
+/// dropped.
+pub type Placed = Option<(Cqe, bool)>;
 
 /// One request a frame.
 fn buffers(device: &mut Device, rq: &Rq, data: &[u8]) -> Result<Placed, String> {
@@ -330,56 +332,6 @@ fn buffers(device: &mut Device, rq: &Rq, data: &[u8]) -> Result<Placed, String> 
     let mut entry = rq.cqe(cq::opcode::RESPONSE_SEND);
     put32(&mut entry, at::BYTE_COUNT, data.len() as u32);
     Ok(Some((entry, true)))
-}
-
-/// Many frames a request: each takes whole strides and stays within a request.
-fn strides(device: &mut Device, rq: &mut Rq, data: &[u8]) -> Result<Placed, String> {
-    let shift = if rq.two_byte_shift { 2 } else { 0 };
-    let stride = 1usize << rq.log_stride;
-    let wanted = (data.len() + shift).div_ceil(stride) as u32;
-    if wanted > rq.strides {
-        return Err(format!(
-            "{} bytes do not fit {} strides",
-            data.len(),
-            rq.strides
-        ));
-    }
-    if available(device, rq)? == 0 {
-        super::out_of_buffer(device, rq.counter_set);
-        return Ok(None);
-    }
-    let left = rq.strides.saturating_sub(rq.used);
-    if left < wanted {
-        let mut filler = rq.cqe(cq::opcode::RESPONSE_SEND);
-        put32(&mut filler, at::BYTE_COUNT, FILLER | (left << 16));
-        super::complete(device, rq.cq, filler);
-        next(device, rq);
-        if available(device, rq)? == 0 {
-            super::out_of_buffer(device, rq.counter_set);
-            return Ok(None);
-        }
-    }
-    let request = request(device, rq)?;
-    let start = if rq.is_list() { SEGMENT } else { 0 };
-    let list = scatter_list(request.get(start..).unwrap_or(&[]));
-    let Some((key, address, bytes)) = list.first().copied() else {
-        return Err("a request without a buffer".into());
-    };
-    let offset = u64::from(rq.used) << rq.log_stride;
-    let end = offset + data.len() as u64 + shift as u64;
-    if end > u64::from(bytes) {
-        return Err(format!(
-            "the buffer has {bytes} bytes, the frame ends at {end}"
-        ));
-    }
-    let to = address.saturating_add(offset).saturating_add(shift as u64);
-    let to = pieces(device, rq, key, to, data.len() as u64)?;
-    store(device, &to, data)?;
-    let mut entry = rq.cqe(cq::opcode::RESPONSE_SEND);
-    let count = (wanted << 16) | (data.len() as u32 & 0xffff);
-    put32(&mut entry, at::BYTE_COUNT, count);
-    rq.used += wanted;
-    Ok(Some((entry, rq.used >= rq.strides)))
 }
 
 /// A request that cannot take its frame ends in error, and the queue with it.

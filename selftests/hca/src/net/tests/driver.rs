@@ -249,6 +249,52 @@ impl Net {
         self.rig.ok(&set, 16);
     }
 
+    /// Takes a queue of requests of eight strides of 64 bytes, linked in a list, in place of the
+    /// other: its only user is the table of queues.
+    pub fn use_strides(&mut self) {
+        let at = create_rq_in::CTX;
+        let mut fields = self.wq(at / rqc::WQ, 5, RQ, RECORDS + 64);
+        fields.extend([
+            (at / rqc::CQN, self.cqs[1]),
+            (at / rqc::WQ / wq::WQ_TYPE, 2),
+            (at / rqc::WQ / wq::LOG_WQ_SZ, 2),
+            // Eight is 2^-6 times 2^9.
+            (at / rqc::WQ / wq::LOG_WQE_NUM_OF_STRIDES, 0x10 - 6),
+        ]);
+        let create = command(opcode::CREATE_RQ, create_rq_in::BYTES + 8, &fields);
+        self.rq = number(&self.rig.ok(&create, 16), create_rq_out::RQN);
+        let fields = [
+            (modify_rq_in::RQN, self.rq),
+            (modify_rq_in::CTX / rqc::STATE, state::RDY.into()),
+        ];
+        let modify = command(opcode::MODIFY_RQ, modify_rq_in::BYTES, &fields);
+        self.rig.ok(&modify, 16);
+        let at = modify_rqt_in::CTX;
+        let fields = [
+            (modify_rqt_in::RQTN, self.rqt),
+            (modify_rqt_in::BITMASK / rqt_bitmask::RQN_LIST, 1),
+            (at / rqtc::RQT_ACTUAL_SIZE, 1),
+            (at / rq_num(0), self.rq),
+        ];
+        let modify = command(opcode::MODIFY_RQT, modify_rqt_in::BYTES + 4, &fields);
+        self.rig.ok(&modify, 16);
+    }
+
+    /// Posts requests of that kind: request `i` is followed by the next of `order`.
+    pub fn post_strides(&mut self, order: &[u64]) {
+        for (i, at) in order.iter().enumerate() {
+            let follows = order.get(i + 1).copied().unwrap_or(0);
+            let mut s = vec![0, 0, 0, follows as u8];
+            s.resize(16, 0);
+            s.extend(512u32.to_be_bytes());
+            s.extend((self.key as u32).to_be_bytes());
+            s.extend((RECEIVE_BUFFERS + at * 512).to_be_bytes());
+            self.rig.put(RQ + at * 32, &s);
+        }
+        self.rig
+            .put(RECORDS + 64, &(order.len() as u32).to_be_bytes());
+    }
+
     /// Posts `n` receive buffers of 2048 bytes.
     pub fn post_buffers(&mut self, n: u16) {
         for i in 0..u64::from(n) {

@@ -84,6 +84,37 @@ fn without_a_buffer_frames_are_dropped_and_counted() {
 }
 
 #[test]
+fn strides() {
+    let mut net = Net::new();
+    net.use_strides();
+    // The first request of a list is that of index 0.
+    net.post_strides(&[0, 3]);
+    for _ in 0..5 {
+        let bytes = net.ping();
+        assert_eq!(bytes, 142, "three strides");
+        let request = net.send_request(wqe::opcode::SEND, bytes);
+        net.post(&request);
+    }
+    // Request, first stride, strides, bytes; a filler in place of what does not fit.
+    let entry = |net: &Net, i| {
+        let e = net.cqe(RECEIVE_CQ, i);
+        let half = |at: usize| u16::from_be_bytes([e[at], e[at + 1]]);
+        (half(0x02), half(0x3c), half(0x2c), half(0x2e))
+    };
+    assert_eq!(entry(&net, 0), (0, 0, 3, 142));
+    assert_eq!(entry(&net, 1), (0, 3, 3, 142));
+    assert_eq!(entry(&net, 2), (0, 6, 0x8002, 0));
+    assert_eq!(entry(&net, 3), (3, 0, 3, 142));
+    assert_eq!(entry(&net, 4), (3, 3, 3, 142));
+    assert_eq!(entry(&net, 5), (3, 6, 0x8002, 0));
+    let at = RECEIVE_BUFFERS + 3 * 512 + 3 * 64;
+    assert_eq!(net.rig.peek(at, 6), [2, 0, 0, 0, 0, 1]);
+    // The last frame found no request.
+    assert_eq!(net.rig.device.net.diagnostics.out_of_buffer, 1);
+    assert!(net.rig.rules().is_empty());
+}
+
+#[test]
 fn requests_that_fail_end_the_queue() {
     /// Rule, syndrome, and what breaks it.
     type Case = (&'static str, u8, fn(&mut Vec<u8>));
