@@ -38,7 +38,7 @@
 //! cmd::Queue::buried              (mutex)
 //! esw::Record::inner              (mutex)
 //! health::Record::inner           (spinlock)
-//! device::State::waiters          (mutex)     health thread
+//! device::State::waiters          (spinlock)  whoever finds a change; wakes only
 //!   cmd::Book::done, freed        (lock-free towards the waiters)
 //! ```
 //!

@@ -95,11 +95,9 @@ impl Book {
         slot
     }
 
-    /// Notes that the entry of a claimed slot is the device's.
-    pub(super) fn launch(&self, slot: usize, opcode: Opcode) {
-        self.slots
-            .lock()
-            .launch(slot, opcode, clock::monotonic_us());
+    /// Notes that the entry of a claimed slot is the device's from `now_us` on.
+    pub(super) fn launch(&self, slot: usize, opcode: Opcode, now_us: u64) {
+        self.slots.lock().launch(slot, opcode, now_us);
     }
 
     /// Gives a slot back.

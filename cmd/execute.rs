@@ -3,7 +3,10 @@
 //! A command's way through a slot, from the claim to the output, and what completions do to it.
 
 use crate::{
-    device::Condition,
+    device::{
+        Condition,
+        Degradation, //
+    },
     kernel_ext::clock,
     prm::{
         command::Command,
@@ -88,6 +91,8 @@ impl Queue<'_> {
 
     fn complete(&self, slot: usize, done: bool) {
         if let Some(flight) = self.log.book.complete(slot, done) {
+            self.state.outstanding().end(slot);
+            self.mend_quarantine();
             dev_warn!(
                 self.scope.dev(),
                 "cmd[{slot}]: {} completed {} ms after it was sent, too late: its slot is \
@@ -192,7 +197,9 @@ impl Queue<'_> {
         }
 
         let events = self.log.mode.load(Relaxed) == Mode::Events as u32;
-        book.launch(slot, opcode);
+        let now_us = clock::monotonic_us();
+        book.launch(slot, opcode, now_us);
+        self.state.outstanding().begin(slot, opcode, now_us);
         self.init_segment.ring_doorbell(1 << slot);
 
         let waited = if events {
@@ -201,13 +208,33 @@ impl Queue<'_> {
             self.poll(slot, limit_ms)
         };
         if let Err(cause) = waited {
-            book.give_up(slot);
+            self.give_up(slot, &cause);
             return (Some(slot), Err(cause));
         }
 
         let result = self.take_output(slot, &request, output, tail_out);
+        self.state.outstanding().end(slot);
         book.release(slot);
+        self.state.mend(Degradation::CommandTimeout);
         (Some(slot), result)
+    }
+
+    /// Leaves a slot to the device.
+    fn give_up(&self, slot: usize, cause: &Cause) {
+        // All before the late completion can come, which undoes it.
+        self.state.outstanding().give_up(slot);
+        if matches!(cause, Cause::TimedOut { .. }) {
+            self.state.degrade(Degradation::CommandTimeout);
+            self.state.degrade(Degradation::QuarantinedSlots);
+        }
+        self.log.book.give_up(slot);
+        self.mend_quarantine();
+    }
+
+    fn mend_quarantine(&self) {
+        if self.log.book.quarantined() == 0 {
+            self.state.mend(Degradation::QuarantinedSlots);
+        }
     }
 
     fn check_alive(&self) -> Result<(), Cause> {

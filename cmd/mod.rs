@@ -58,6 +58,7 @@ use crate::{
         Condition,
         InitSegment,
         Reason,
+        Registration,
         State, //
     },
     kernel_ext::{
@@ -111,6 +112,8 @@ pub(crate) struct Queue<'bound> {
     scope: Scope<'bound>,
     init_segment: Arc<InitSegment<'bound>>,
     state: Arc<State>,
+    /// Ends the waits of the book when the condition gets worse.
+    _wake_up: Registration,
     memory: Memory<'bound>,
     log: Arc<Log>,
     token: Atomic<u32>,
@@ -157,7 +160,7 @@ impl<'bound> Queue<'bound> {
         let count = 1usize << log_size;
         let memory = Memory::new(scope, count, 1usize << log_stride)?;
         let book = Arc::pin_init(Book::new(count), GFP_KERNEL)?;
-        state.add_waiter(book.clone())?;
+        let wake_up = state.add_waiter(book.clone())?;
 
         // The low bits, nic_interface among them, are written as zero: "full driver".
         address = iseg::CommandQueueAddress::new();
@@ -178,6 +181,7 @@ impl<'bound> Queue<'bound> {
                 scope,
                 init_segment,
                 state,
+                _wake_up: wake_up,
                 memory,
                 log,
                 token: Atomic::new(0),

@@ -1,21 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Whether the function is alive, shared by those who find out and those who wait for it.
+//! Whether the function is alive and well, shared by those who find out and those who wait for it.
 
+use super::{
+    degradation::{
+        Degradation,
+        Degradations, //
+    },
+    outstanding::OutstandingTable, //
+};
 use crate::kernel_ext::fmt::kernel_display;
 use core::fmt;
 use kernel::{
-    new_mutex,
+    new_spinlock,
     prelude::*,
     sync::{
         atomic::{
             Acquire,
             Atomic,
+            Full,
             Relaxed,
             Release, //
         },
         Arc,
-        Mutex, //
+        SpinLock, //
     },
 };
 
@@ -33,9 +41,26 @@ pub(crate) enum Reason {
     Reset = 4,
     /// A command that is to stop the function did not come back.
     Silent = 5,
+    /// A recovery was tried, and did not bring the function back.
+    NotRecovered = 6,
+    /// The driver is being unbound while a recovery is under way.
+    Unbinding = 7,
 }
 
 impl Reason {
+    /// The word that programs look for.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Reason::Stalled => "stalled",
+            Reason::Syndrome => "syndrome",
+            Reason::Disabled => "disabled",
+            Reason::Reset => "reset",
+            Reason::Silent => "silent",
+            Reason::NotRecovered => "not-recovered",
+            Reason::Unbinding => "unbinding",
+        }
+    }
+
     /// The reason in words.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -44,6 +69,8 @@ impl Reason {
             Reason::Disabled => "the function is disabled (nic_interface=1)",
             Reason::Reset => "the function is being reset (nic_interface=7)",
             Reason::Silent => "commands do not come back",
+            Reason::NotRecovered => "the recovery did not bring it back",
+            Reason::Unbinding => "the driver is being unbound",
         }
     }
 }
@@ -80,6 +107,8 @@ impl Condition {
             3 => Condition::Fatal(Reason::Disabled),
             4 => Condition::Fatal(Reason::Reset),
             5 => Condition::Fatal(Reason::Silent),
+            6 => Condition::Fatal(Reason::NotRecovered),
+            7 => Condition::Fatal(Reason::Unbinding),
             _ => Condition::Gone,
         }
     }
@@ -98,28 +127,71 @@ impl fmt::Display for Condition {
 
 kernel_display!(Condition);
 
-/// Somebody whose waits end when the condition changes for the worse.
+/// Somebody who wants to know when the state changes.
+///
+/// Both methods are called under a spinlock, and must only wake: whoever finds a change calls them,
+/// the health thread among others, which waits for nobody.
 pub(crate) trait Waiter: Send + Sync {
-    /// Wakes all that wait, so that they look at the condition.
-    ///
-    /// Must not take a lock that one who waits may hold: the health thread calls this.
+    /// The condition got worse: wakes all that wait, so that they look at it.
     fn wake(&self);
+
+    /// Anything has changed, the condition or what the function suffers from.
+    fn changed(&self) {}
 }
 
-/// The condition of one function, and those who want to know when it gets worse.
+/// A waiter that is told of changes until this is dropped.
+pub(crate) struct Registration {
+    state: Arc<State>,
+    waiter: Arc<dyn Waiter>,
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        let mut waiters = self.state.waiters.lock();
+        let mut gone = None;
+        if let Some(at) = waiters
+            .iter()
+            .position(|waiter| Arc::ptr_eq(waiter, &self.waiter))
+        {
+            gone = waiters.remove(at).ok();
+        }
+        drop(waiters);
+        // Not under the lock: it may be the last reference.
+        drop(gone);
+    }
+}
+
+/// Waiters that a state has room for: the command queue, the health thread, the recovery, and some.
+const WAITERS: usize = 8;
+
+/// The condition of one function, and those who want to know when it changes.
+///
+/// It lives as long as the driver is bound: a recovery makes a dead function alive again.
 #[pin_data]
 pub(crate) struct State {
     raw: Atomic<u32>,
+    degradations: Atomic<u32>,
+    recovering: Atomic<bool>,
+    sequence: Atomic<u64>,
+    outstanding: OutstandingTable,
     #[pin]
-    waiters: Mutex<KVec<Arc<dyn Waiter>>>,
+    waiters: SpinLock<KVec<Arc<dyn Waiter>>>,
 }
 
 impl State {
-    /// Makes the state of a function that is alive, as far as is known.
-    pub(crate) fn new() -> impl PinInit<Self> {
-        pin_init!(Self {
+    /// Makes the state of a function that is alive and well, as far as is known.
+    ///
+    /// # Errors
+    ///
+    /// [`ENOMEM`] without memory.
+    pub(crate) fn new() -> impl PinInit<Self, Error> {
+        try_pin_init!(Self {
             raw: Atomic::new(Condition::ALIVE),
-            waiters <- new_mutex!(KVec::new()),
+            degradations: Atomic::new(0),
+            recovering: Atomic::new(false),
+            sequence: Atomic::new(0),
+            outstanding: OutstandingTable::new()?,
+            waiters <- new_spinlock!(KVec::with_capacity(WAITERS, GFP_KERNEL)?),
         })
     }
 
@@ -133,10 +205,30 @@ impl State {
         self.condition() == Condition::Alive
     }
 
+    /// What the function suffers from now.
+    pub(crate) fn degradations(&self) -> Degradations {
+        Degradations::from_bits(self.degradations.load(Relaxed))
+    }
+
+    /// Whether a recovery is under way.
+    pub(crate) fn is_recovering(&self) -> bool {
+        self.recovering.load(Relaxed)
+    }
+
+    /// Grows with every change of what the other methods tell.
+    pub(crate) fn sequence(&self) -> u64 {
+        self.sequence.load(Relaxed)
+    }
+
+    /// The commands that the device has.
+    pub(crate) fn outstanding(&self) -> &OutstandingTable {
+        &self.outstanding
+    }
+
     /// Notes a worse condition and wakes all waiters; returns whether this changed anything.
     ///
-    /// A function gets from alive to fatal or gone, and from fatal to gone, not back: only a new
-    /// start makes it alive, with a new state.
+    /// A function gets from alive to fatal or gone, and from fatal to gone; only a recovery makes
+    /// it alive again, see [`revive`](Self::revive).
     pub(crate) fn worsen(&self, condition: Condition) -> bool {
         let new = condition.into_raw();
         let mut old = self.raw.load(Relaxed);
@@ -155,20 +247,82 @@ impl State {
                 Err(now) => old = now,
             }
         }
+        self.sequence.fetch_add(1, Relaxed);
 
         for waiter in self.waiters.lock().iter() {
             waiter.wake();
+            waiter.changed();
         }
         true
     }
 
-    /// Adds a waiter, which is kept as long as the state.
+    /// Notes that the function is alive and suffers from nothing: it has been reset, and nothing
+    /// of what was before holds.
+    pub(crate) fn revive(&self) {
+        self.outstanding.clear();
+        self.degradations.store(0, Relaxed);
+        self.raw.store(Condition::ALIVE, Release);
+        self.tell();
+    }
+
+    /// Notes that a recovery begins or ends.
+    pub(crate) fn set_recovering(&self, recovering: bool) {
+        if self.recovering.xchg(recovering, Full) != recovering {
+            self.tell();
+        }
+    }
+
+    /// Notes that the function suffers from something; returns whether that is new.
+    pub(crate) fn degrade(&self, by: Degradation) -> bool {
+        self.set(by, true)
+    }
+
+    /// Notes that the function does not suffer from something any more; returns whether it did.
+    pub(crate) fn mend(&self, from: Degradation) -> bool {
+        self.set(from, false)
+    }
+
+    /// Adds a waiter, which is told of changes until what is returned is dropped.
     ///
     /// # Errors
     ///
-    /// [`ENOMEM`] without memory.
-    pub(crate) fn add_waiter(&self, waiter: Arc<dyn Waiter>) -> Result {
-        self.waiters.lock().push(waiter, GFP_KERNEL)?;
-        Ok(())
+    /// [`ENOSPC`] if there are [`WAITERS`] already.
+    pub(crate) fn add_waiter(self: &Arc<Self>, waiter: Arc<dyn Waiter>) -> Result<Registration> {
+        self.waiters
+            .lock()
+            .push_within_capacity(waiter.clone())
+            .map_err(|_| ENOSPC)?;
+        Ok(Registration {
+            state: self.clone(),
+            waiter,
+        })
+    }
+
+    fn set(&self, which: Degradation, holds: bool) -> bool {
+        let mut old = self.degradations.load(Relaxed);
+
+        loop {
+            let new = if holds {
+                old | which.bit()
+            } else {
+                old & !which.bit()
+            };
+            if new == old {
+                return false;
+            }
+            match self.degradations.cmpxchg(old, new, Full) {
+                Ok(_) => break,
+                Err(now) => old = now,
+            }
+        }
+        self.tell();
+        true
+    }
+
+    fn tell(&self) {
+        self.sequence.fetch_add(1, Relaxed);
+        for waiter in self.waiters.lock().iter() {
+            waiter.changed();
+        }
     }
 }
