@@ -26,6 +26,7 @@
 
 # shellcheck source=/dev/null
 . "${KSELFTEST_DIR:-../kselftest}/ktap_helpers.sh"
+. ./kernel-reports.sh
 
 DRIVER_NAME=mlx5_prm_rs
 MODULE=${MODULE:-/lib/modules/mlx5_prm_rs.ko}
@@ -229,7 +230,7 @@ logged() { log_since | grep -q -E -e "$1"; }
 # How many lines do. Usage: logged_count PATTERN
 logged_count() { log_since | grep -c -E -e "$1"; }
 
-log_is_clean() { ! log_since | grep -E 'WARNING:|BUG:|Oops:|Call Trace:'; }
+log_is_clean() { ! log_since | grep -E "$KERNEL_REPORTS"; }
 
 # --- Commands
 

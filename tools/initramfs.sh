@@ -18,7 +18,7 @@ module_files() {
 			for (i = 1; i <= n; i++)
 				print dep[i]
 		}
-	' "$KERNEL/image/usr/lib/modules/$KREL/modules.dep"
+	' "$PREPARED/image/usr/lib/modules/$KREL/modules.dep"
 }
 
 make_base() {
@@ -30,7 +30,7 @@ make_base() {
 	install -m 755 "$REPO/tools/in-guest/run-tests" "$tree/sbin/run-tests"
 	in_box gcc -O2 -Wall -Werror -static -o "$tree/sbin/hca" "$REPO/tools/in-guest/hca.c"
 	# kselftests look for the kernel's helpers beside their own folder.
-	cp "$KERNEL"/src/tools/testing/selftests/kselftest/*.sh "$tree/selftests/kselftest/"
+	cp "$SOURCE"/tools/testing/selftests/kselftest/*.sh "$tree/selftests/kselftest/"
 	ln -s selftests/kselftest "$tree/kselftest"
 	for name in "${GUEST_MODULES[@]}"; do
 		for file in $(module_files "$name"); do
@@ -55,7 +55,7 @@ pack() {
 # Sets BASE to the archive. Usage: base_archive
 base_archive() {
 	local name
-	name=guest-$(key_of "$KERNEL" "$BOX" "$(cat "$REPO"/tools/{in-guest/*,initramfs.sh})")
+	name=guest-$(key_of "$PREPARED" "$BOX" "$(cat "$REPO"/tools/{in-guest/*,initramfs.sh})")
 	if [[ ! -d $CACHE/$name ]]; then
 		lock setup "making the guest's file system"
 		stage "$name" "guest: base file system" make_base

@@ -145,7 +145,9 @@ in_box() {
 	for name in "$root"/usr/{bin,sbin,lib,lib64,libexec,include,share,src/*}; do
 		system+=(--ro-bind "$name" "${name#"$root"}")
 	done
-	[[ ! -d ${KERNEL:-} ]] || kernel=(--ro-bind "$KERNEL" /kernel)
+	for name in "${SOURCE:-}" "${PREPARED:-}"/{out,image}; do
+		[[ ! -d $name ]] || kernel+=(--ro-bind "$name" "/kernel/${name##*/}")
+	done
 	case $here/ in
 	"$REPO"/* | "$CACHE"/*) ;;
 	*) here=$REPO ;;

@@ -7,6 +7,7 @@
 
 BOX_PACKAGES=(
 	build-essential gcc-14 rustc rust-src bindgen libclang-19-dev cargo rustfmt rust-clippy
+	clang-19 lld-19 llvm-19
 	libelf-dev libssl-dev flex bison bc kmod cpio xz-utils zstd python3 perl pahole
 	busybox-static ca-certificates
 )

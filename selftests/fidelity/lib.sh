@@ -8,6 +8,7 @@
 
 # shellcheck source=/dev/null
 . "${KSELFTEST_DIR:-../kselftest}/ktap_helpers.sh"
+. ../kernel-reports.sh
 
 C_DRIVER=mlx5_core
 WORK=$(mktemp -d /tmp/fidelity.XXXXXX) || exit "$KSFT_FAIL"
@@ -130,7 +131,7 @@ log_since() {
 
 # Neither a warning of the kernel, nor an error of the driver.
 log_is_clean() {
-	! log_since | grep -E 'WARNING:|BUG:|Oops:|Call Trace:|failed|[Ee]rror cqe|ERR CQE|timeout'
+	! log_since | grep -E "$KERNEL_REPORTS|failed|[Ee]rror cqe|ERR CQE|timeout"
 }
 
 # The model noted nothing but what an exception covers, and each of those has a name.
