@@ -21,21 +21,27 @@
 //!
 //! # Start and stop
 //!
-//! [`Function`] is what is started for a card, and shows what starts and stops when.
+//! [`Function`] is what is there as long as the driver is bound to a function; a *run* of it is what
+//! goes from the first command to the last, and shows what starts and stops when.
 //!
 //! # Lock order
 //!
 //! A lock may be taken while one above it is held, never the other way round.
 //!
 //! ```text
+//! function::Place::run             (mutex)     nothing under it
+//! health::Record::judging         (mutex)     health thread, start and stop of a run
 //! eq::Vector::queues              (mutex)     interrupt thread, watchdog
 //!   eq::Seen::last                (mutex)
 //!   eq::Requests::waiting         (spinlock)
 //!   cmd::Book::slots              (spinlock)
+//! cmd::Gate::queue                (spinlock)
 //! cmd::Pages::held                (mutex)
 //! cmd::Accounts::accounts         (mutex)
 //! cmd::History::*                 (mutex)
 //! cmd::Queue::buried              (mutex)
+//! cmd::caps::Shown::caps          (mutex)
+//! function::LastFacts::facts      (mutex)
 //! esw::Record::inner              (mutex)
 //! health::Record::inner           (spinlock)
 //! device::State::waiters          (spinlock)  whoever finds a change; wakes only

@@ -49,7 +49,8 @@ pub(crate) struct Accounts {
 }
 
 impl Accounts {
-    pub(super) fn new(limit: u64) -> impl PinInit<Self> {
+    /// Makes accounts without pages; firmware may have `limit` at most.
+    pub(crate) fn new(limit: u64) -> impl PinInit<Self> {
         pin_init!(Self {
             accounts <- new_mutex!(KVec::new()),
             limit,
@@ -89,6 +90,14 @@ impl Accounts {
             one.given = one.given.saturating_add(given);
             one.returned = one.returned.saturating_add(returned);
             one.held = one.held.saturating_add(given).saturating_sub(returned);
+        }
+    }
+
+    /// Books all pages as returned: they were freed without firmware.
+    pub(super) fn close(&self) {
+        for one in self.accounts.lock().iter_mut() {
+            one.returned = one.returned.saturating_add(one.held);
+            one.held = 0;
         }
     }
 

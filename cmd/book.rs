@@ -34,7 +34,8 @@ use super::slots::{
     Kind,
     Slot,
     Slots,
-    Verdict, //
+    Verdict,
+    MAX, //
 };
 
 /// The slots of a queue, their waiters, and what was counted about them.
@@ -56,13 +57,13 @@ pub(super) struct Book {
 }
 
 impl Book {
-    /// Makes the book of `count` slots.
-    pub(super) fn new(count: usize) -> impl PinInit<Self, Error> {
+    /// Makes the book of a queue that is still to be made.
+    pub(super) fn new() -> impl PinInit<Self, Error> {
         try_pin_init!(Self {
-            slots <- new_spinlock!(Slots::new(count).ok_or(EINVAL)?),
+            slots <- new_spinlock!(Slots::new(MAX).ok_or(EINVAL)?),
             done: {
-                let mut done = KVec::with_capacity(count, GFP_KERNEL)?;
-                for _ in 0..count {
+                let mut done = KVec::with_capacity(MAX, GFP_KERNEL)?;
+                for _ in 0..MAX {
                     done.push(Arc::pin_init(Completion::new(), GFP_KERNEL)?, GFP_KERNEL)?;
                 }
                 done
@@ -73,6 +74,18 @@ impl Book {
             lost_events: Atomic::new(0),
             timed_out: Atomic::new(0),
         })
+    }
+
+    /// Begins anew with `count` free slots; what was counted stays.
+    ///
+    /// Nobody may have a slot of the queue before.
+    ///
+    /// # Errors
+    ///
+    /// [`EINVAL`] for a count that a queue cannot have.
+    pub(super) fn restart(&self, count: usize) -> Result {
+        *self.slots.lock() = Slots::new(count).ok_or(EINVAL)?;
+        Ok(())
     }
 
     /// Claims a slot of the kind, waiting for one at most as long as `limit`.
@@ -159,7 +172,7 @@ impl Book {
 
     /// Number of slots.
     pub(super) fn count(&self) -> usize {
-        self.done.len()
+        self.slots.lock().count()
     }
 
     /// Number of quarantined slots.

@@ -27,8 +27,12 @@ use crate::{
     },
 };
 use kernel::{
+    new_mutex,
     prelude::*,
-    sync::Arc, //
+    sync::{
+        Arc,
+        Mutex, //
+    }, //
 };
 use zerocopy::FromBytes;
 
@@ -56,13 +60,72 @@ impl Page {
     }
 }
 
-/// The capabilities of a function, read once.
+/// The capabilities of a function, read once in a run.
 pub(crate) struct Caps {
     general: Page,
     general_2: Option<Page>,
     atomic: Option<Page>,
     eswitch: Option<Page>,
-    registers: Arc<Registers>,
+    registers: Registers,
+}
+
+/// The capabilities that are shown: those that were read last.
+#[pin_data]
+pub(crate) struct Shown {
+    #[pin]
+    caps: Mutex<Arc<Caps>>,
+}
+
+impl Shown {
+    /// Shows `caps`.
+    pub(crate) fn new(caps: Arc<Caps>) -> impl PinInit<Self> {
+        pin_init!(Self {
+            caps <- new_mutex!(caps),
+        })
+    }
+
+    /// Shows `caps` from now on.
+    pub(crate) fn replace(&self, caps: Arc<Caps>) {
+        let old = core::mem::replace(&mut *self.caps.lock(), caps);
+        drop(old);
+    }
+
+    /// What is shown now.
+    pub(crate) fn get(&self) -> Arc<Caps> {
+        self.caps.lock().clone()
+    }
+
+    /// Makes a file for each page in `dir`.
+    pub(crate) fn files(self: &Arc<Self>, dir: &Dir) -> Result {
+        fn show<L: Layout>(w: &mut dyn core::fmt::Write, page: Option<&Page>) -> Result {
+            match page {
+                Some(page) => Ok(dump::write_pair(w, L::TABLE, &page.current, &page.maximum)?),
+                None => Ok(()),
+            }
+        }
+
+        let caps = self.get();
+        Registers::files(self, dir)?;
+        dir.read_file(c"general", self.clone(), |shown, w| {
+            show::<General>(w, Some(&shown.get().general))
+        })?;
+        if caps.general_2.is_some() {
+            dir.read_file(c"general_2", self.clone(), |shown, w| {
+                show::<General2>(w, shown.get().general_2.as_ref())
+            })?;
+        }
+        if caps.atomic.is_some() {
+            dir.read_file(c"atomic", self.clone(), |shown, w| {
+                show::<Atomic>(w, shown.get().atomic.as_ref())
+            })?;
+        }
+        if caps.eswitch.is_some() {
+            dir.read_file(c"eswitch", self.clone(), |shown, w| {
+                show::<Eswitch>(w, shown.get().eswitch.as_ref())
+            })?;
+        }
+        Ok(())
+    }
 }
 
 /// A view of a page as its layout.
@@ -98,7 +161,7 @@ impl Caps {
             general_2: page(flags.hca_cap_2(), CapType::GENERAL_2)?,
             atomic: page(flags.atomic(), CapType::ATOMIC)?,
             eswitch: page(flags.eswitch_manager(), CapType::ESWITCH)?,
-            registers: Arc::new(Registers::read(queue, &flags)?, GFP_KERNEL)?,
+            registers: Registers::read(queue, &flags)?,
             general,
         })
     }
@@ -113,37 +176,9 @@ impl Caps {
         self.eswitch.as_ref().map(|page| view(&page.current))
     }
 
-    /// Makes a file for each page in `dir`.
-    pub(crate) fn files(self: &Arc<Self>, dir: &Dir) -> Result {
-        fn show<L: Layout>(w: &mut dyn core::fmt::Write, page: &Page) -> Result {
-            Ok(dump::write_pair(w, L::TABLE, &page.current, &page.maximum)?)
-        }
-
-        self.registers.files(dir)?;
-        dir.read_file(c"general", self.clone(), |caps, w| {
-            show::<General>(w, &caps.general)
-        })?;
-        if self.general_2.is_some() {
-            dir.read_file(c"general_2", self.clone(), |caps, w| {
-                match &caps.general_2 {
-                    Some(page) => show::<General2>(w, page),
-                    None => Ok(()),
-                }
-            })?;
-        }
-        if self.atomic.is_some() {
-            dir.read_file(c"atomic", self.clone(), |caps, w| match &caps.atomic {
-                Some(page) => show::<Atomic>(w, page),
-                None => Ok(()),
-            })?;
-        }
-        if self.eswitch.is_some() {
-            dir.read_file(c"eswitch", self.clone(), |caps, w| match &caps.eswitch {
-                Some(page) => show::<Eswitch>(w, page),
-                None => Ok(()),
-            })?;
-        }
-        Ok(())
+    /// Which registers the device has.
+    pub(super) fn registers(&self) -> &Registers {
+        &self.registers
     }
 }
 

@@ -3,10 +3,13 @@
 //! What debugfs shows of the command interface.
 
 use crate::{
-    kernel_ext::debugfs::{
-        parse,
-        BoundFile,
-        Dir, //
+    kernel_ext::{
+        debugfs::{
+            parse,
+            BoundFile,
+            Dir, //
+        },
+        scope::Scope, //
     },
     prm::boot::{
         Nop,
@@ -26,9 +29,9 @@ use kernel::{
 };
 
 use super::{
+    Gate,
     Log,
-    Mode,
-    Queue, //
+    Mode, //
 };
 
 /// Shortest time-out of a command that may be set, in milliseconds.
@@ -53,9 +56,14 @@ impl<'bound> Files<'bound> {
     /// # Errors
     ///
     /// Those of debugfs; [`ENOMEM`] without memory.
-    pub(crate) fn new(parent: &Dir, queue: &Arc<Queue<'bound>>) -> Result<Self> {
+    pub(crate) fn new(
+        scope: Scope<'bound>,
+        parent: &Dir,
+        log: &Arc<Log>,
+        gate: &Arc<Gate<'bound>>,
+    ) -> Result<Self> {
         let dir = parent.subdir(c"cmd")?;
-        let log = || queue.log().clone();
+        let log = || log.clone();
 
         dir.read_file(c"state", log(), |log, w| Ok(log.show(w)?))?;
         dir.read_file(c"outstanding", log(), |log, w| {
@@ -83,26 +91,20 @@ impl<'bound> Files<'bound> {
             },
         )?;
 
-        let nop = BoundFile::new(
-            queue.scope(),
-            &dir,
-            c"nop",
-            queue.clone(),
-            |queue, bytes| {
-                let count = parse::u32(bytes)?;
-                if !(1..=MAX_NOPS).contains(&count) {
-                    return Err(ERANGE);
+        let nop = BoundFile::new(scope, &dir, c"nop", gate.clone(), |gate, bytes| {
+            let count = parse::u32(bytes)?;
+            if !(1..=MAX_NOPS).contains(&count) {
+                return Err(ERANGE);
+            }
+            for _ in 0..count {
+                // Many can take long, and the writer may be told to end.
+                if kernel::current!().signal_pending() {
+                    return Err(EINTR);
                 }
-                for _ in 0..count {
-                    // Many can take long, and the writer may be told to end.
-                    if kernel::current!().signal_pending() {
-                        return Err(EINTR);
-                    }
-                    queue.exec::<Nop>(0, NopIn::new())?;
-                }
-                Ok(())
-            },
-        )?;
+                gate.enter()?.exec::<Nop>(0, NopIn::new())?;
+            }
+            Ok(())
+        })?;
 
         let mut commands = KVec::new();
         log().counters.files(&dir, &mut commands)?;

@@ -18,6 +18,8 @@
 //! time leaves its slot behind: entry and mailboxes are still the device's, and the slot is reused
 //! only when the late completion has come ([`slots`]).
 //!
+//! A queue lasts from one reset of the function to the next; users get at it through a [`Gate`].
+//!
 //! [`start`] has the commands that start and stop a function, [`pages`] the memory that firmware
 //! asks for, [`caps`] the capabilities, [`access_reg`] the registers behind ACCESS_REG.
 
@@ -27,6 +29,7 @@ mod counters;
 mod error;
 mod execute;
 mod files;
+mod gate;
 mod history;
 #[allow(unreachable_pub, reason = "the file is public in the host's tests")]
 mod slots;
@@ -43,7 +46,8 @@ pub(crate) use self::{
         Cause,
         Error, //
     },
-    files::Files, //
+    files::Files,
+    gate::Gate, //
 };
 
 use self::{
@@ -96,7 +100,8 @@ pub(crate) enum Mode {
     Events,
 }
 
-/// What of the command interface is shown, and outlives the function.
+/// What of the command interface is shown, and outlives the queue: one that is made after a reset
+/// of the function goes on with it.
 pub(crate) struct Log {
     book: Arc<Book>,
     counters: Counters,
@@ -104,6 +109,26 @@ pub(crate) struct Log {
     mode: Atomic<u32>,
     timeout_ms: Atomic<u64>,
     signatures: Atomic<bool>,
+}
+
+impl Log {
+    /// Makes the log of a function that has sent nothing yet; a command may take `timeout_ms`.
+    ///
+    /// # Errors
+    ///
+    /// [`ENOMEM`] without memory.
+    pub(crate) fn new(timeout_ms: u64) -> Result<Arc<Self>> {
+        let log = Self {
+            book: Arc::pin_init(Book::new(), GFP_KERNEL)?,
+            counters: Counters::new()?,
+            history: Arc::pin_init(History::new(), GFP_KERNEL)?,
+            mode: Atomic::new(Mode::Polling as u32),
+            timeout_ms: Atomic::new(timeout_ms),
+            signatures: Atomic::new(false),
+        };
+
+        Ok(Arc::new(log, GFP_KERNEL)?)
+    }
 }
 
 /// The command queue of a function.
@@ -123,7 +148,7 @@ pub(crate) struct Queue<'bound> {
 }
 
 impl<'bound> Queue<'bound> {
-    /// Makes the queue and tells the device where it is.
+    /// Makes the queue and tells the device where it is; `log` goes on. There is one queue at a time.
     ///
     /// # Errors
     ///
@@ -133,7 +158,7 @@ impl<'bound> Queue<'bound> {
         scope: Scope<'bound>,
         init_segment: Arc<InitSegment<'bound>>,
         state: Arc<State>,
-        timeout_ms: u64,
+        log: Arc<Log>,
     ) -> Result<Arc<Self>> {
         let interface: iseg::CommandInterface = init_segment.read();
         let revision = interface.cmd_interface_rev();
@@ -159,23 +184,16 @@ impl<'bound> Queue<'bound> {
 
         let count = 1usize << log_size;
         let memory = Memory::new(scope, count, 1usize << log_stride)?;
-        let book = Arc::pin_init(Book::new(count), GFP_KERNEL)?;
-        let wake_up = state.add_waiter(book.clone())?;
+        log.book.restart(count)?;
+        log.mode.store(Mode::Polling as u32, Relaxed);
+        log.signatures.store(false, Relaxed);
+        let wake_up = state.add_waiter(log.book.clone())?;
 
         // The low bits, nic_interface among them, are written as zero: "full driver".
         address = iseg::CommandQueueAddress::new();
         address.set_address(memory.address()?);
         init_segment.write(&address)?;
 
-        let log = Log {
-            book,
-            counters: Counters::new()?,
-            history: Arc::pin_init(History::new(), GFP_KERNEL)?,
-            mode: Atomic::new(Mode::Polling as u32),
-            timeout_ms: Atomic::new(timeout_ms),
-            signatures: Atomic::new(false),
-        };
-        let log = Arc::new(log, GFP_KERNEL)?;
         Arc::pin_init(
             pin_init!(Self {
                 scope,

@@ -83,19 +83,19 @@ pub(crate) struct Pages<'bound> {
 }
 
 impl<'bound> Pages<'bound> {
-    /// Starts with no page given; firmware may have `limit` at most.
+    /// Starts with no page given; `accounts` goes on.
     pub(crate) fn new(
         queue: Arc<Queue<'bound>>,
         embedded_cpu: bool,
-        limit: u64,
-    ) -> impl PinInit<Self, Error> + use<'bound> {
-        try_pin_init!(Self {
+        accounts: Arc<Accounts>,
+    ) -> impl PinInit<Self> + use<'bound> {
+        pin_init!(Self {
             queue,
             own: Function {
                 embedded_cpu,
                 id: 0,
             },
-            accounts: Arc::pin_init(Accounts::new(limit), GFP_KERNEL)?,
+            accounts,
             reclaim_ms: Atomic::new(timeout::default::RECLAIM_PAGES),
             stopping: Atomic::new(false),
             held <- new_mutex!(RBTree::new()),
@@ -105,11 +105,6 @@ impl<'bound> Pages<'bound> {
     /// Sets the time that firmware may take to give pages back without giving one.
     pub(crate) fn set_reclaim_ms(&self, ms: u64) {
         self.reclaim_ms.store(ms, Relaxed);
-    }
-
-    /// What is shown of the pages.
-    pub(crate) fn accounts(&self) -> &Arc<Accounts> {
-        &self.accounts
     }
 
     /// Asks how many pages firmware wants at this point, and gives them.
@@ -398,7 +393,9 @@ impl<'bound> Pages<'bound> {
                  cannot reach memory\n"
             );
         }
-        *self.held.lock() = RBTree::new();
+        let pages = core::mem::replace(&mut *self.held.lock(), RBTree::new());
+        drop(pages);
+        self.accounts.close();
     }
 }
 

@@ -24,6 +24,7 @@ use kernel::{
 
 use super::{
     access_reg,
+    caps::Shown,
     Error,
     Queue, //
 };
@@ -110,26 +111,37 @@ impl Registers {
     }
 
     /// Makes the files about registers in `dir`.
-    pub(super) fn files(self: &Arc<Self>, dir: &Dir) -> Result {
-        dir.read_file(c"registers", self.clone(), |registers, w| {
-            Ok(registers.show(w)?)
+    pub(super) fn files(shown: &Arc<Shown>, dir: &Dir) -> Result {
+        let caps = shown.get();
+        let now = caps.registers();
+
+        dir.read_file(c"registers", shown.clone(), |shown, w| {
+            Ok(shown.get().registers().show(w)?)
         })?;
-        if self.mcam.iter().any(Option::is_some) {
-            dir.read_file(c"mcam", self.clone(), |registers, w| {
-                for mcam in registers.mcam.iter().flatten() {
+        if now.mcam.iter().any(Option::is_some) {
+            dir.read_file(c"mcam", shown.clone(), |shown, w| {
+                for mcam in shown.get().registers().mcam.iter().flatten() {
                     show(w, mcam)?;
                 }
                 Ok(())
             })?;
         }
-        if self.pcam.is_some() {
-            dir.read_file(c"pcam", self.clone(), |registers, w| {
-                registers.pcam.iter().try_for_each(|pcam| show(w, pcam))
+        if now.pcam.is_some() {
+            dir.read_file(c"pcam", shown.clone(), |shown, w| {
+                let caps = shown.get();
+                caps.registers()
+                    .pcam
+                    .iter()
+                    .try_for_each(|pcam| show(w, pcam))
             })?;
         }
-        if self.qcam.is_some() {
-            dir.read_file(c"qcam", self.clone(), |registers, w| {
-                registers.qcam.iter().try_for_each(|qcam| show(w, qcam))
+        if now.qcam.is_some() {
+            dir.read_file(c"qcam", shown.clone(), |shown, w| {
+                let caps = shown.get();
+                caps.registers()
+                    .qcam
+                    .iter()
+                    .try_for_each(|qcam| show(w, qcam))
             })?;
         }
         Ok(())

@@ -84,6 +84,11 @@ impl Slots {
         })
     }
 
+    /// Number of slots.
+    pub const fn count(&self) -> usize {
+        self.count
+    }
+
     /// The slots that the device has, with their index.
     pub fn outstanding(&self) -> impl Iterator<Item = (usize, Slot)> + '_ {
         self.slots

@@ -111,20 +111,22 @@ impl<'bound> InitSegment<'bound> {
             .is_some_and(|end| end <= self.bar.size())
     }
 
-    /// Waits until firmware has started, at most as long as `limit`.
+    /// Waits until firmware has started, at most as long as `limit`, or until `canceled` fails.
     ///
     /// # Errors
     ///
-    /// [`ENODEV`] if reads are all ones, [`ETIMEDOUT`] if firmware is still initializing then, and
-    /// [`EINTR`] if the waiting process was sent a signal.
-    pub(crate) fn wait_until_initialized(&self, limit: Delta) -> Result {
+    /// [`ENODEV`] if reads are all ones, [`ETIMEDOUT`] if firmware is still initializing then; that
+    /// of `canceled`.
+    pub(crate) fn wait_until_initialized(
+        &self,
+        limit: Delta,
+        canceled: &dyn Fn() -> Result,
+    ) -> Result {
         let is_gone = |state: &iseg::State| state.as_bytes() == [0xff; 4];
 
         let state = read_poll_timeout(
             || {
-                if kernel::current!().signal_pending() {
-                    return Err(EINTR);
-                }
+                canceled()?;
                 Ok(self.read::<iseg::State>())
             },
             |state| !state.initializing() || is_gone(state),

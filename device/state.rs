@@ -247,12 +247,7 @@ impl State {
                 Err(now) => old = now,
             }
         }
-        self.sequence.fetch_add(1, Relaxed);
-
-        for waiter in self.waiters.lock().iter() {
-            waiter.wake();
-            waiter.changed();
-        }
+        self.tell_all();
         true
     }
 
@@ -263,6 +258,35 @@ impl State {
         self.degradations.store(0, Relaxed);
         self.raw.store(Condition::ALIVE, Release);
         self.tell();
+    }
+
+    /// What somebody is told who wants to use the function while it cannot be used: [`EAGAIN`] if a
+    /// recovery is under way, [`ENODEV`] if the function is gone, or else [`EIO`].
+    pub(crate) fn refusal(&self) -> Error {
+        if self.is_recovering() {
+            EAGAIN
+        } else if self.condition() == Condition::Gone {
+            ENODEV
+        } else {
+            EIO
+        }
+    }
+
+    /// Notes that a recovery did not make the function alive; a worse condition stays.
+    pub(crate) fn not_recovered(&self) {
+        let new = Condition::Fatal(Reason::NotRecovered).into_raw();
+        let mut old = self.raw.load(Relaxed);
+
+        loop {
+            if old == Condition::GONE || old == new {
+                return;
+            }
+            match self.raw.cmpxchg(old, new, Full) {
+                Ok(_) => break,
+                Err(now) => old = now,
+            }
+        }
+        self.tell_all();
     }
 
     /// Notes that a recovery begins or ends.
@@ -319,6 +343,16 @@ impl State {
         true
     }
 
+    /// Tells that the condition got worse.
+    fn tell_all(&self) {
+        self.sequence.fetch_add(1, Relaxed);
+        for waiter in self.waiters.lock().iter() {
+            waiter.wake();
+            waiter.changed();
+        }
+    }
+
+    /// Tells that something changed.
     fn tell(&self) {
         self.sequence.fetch_add(1, Relaxed);
         for waiter in self.waiters.lock().iter() {

@@ -8,7 +8,7 @@ use kernel::{
     str::CString, //
 };
 
-use super::Events;
+use super::Record;
 
 /// The directory `eq` with its files.
 pub(crate) struct Files {
@@ -22,24 +22,22 @@ impl Files {
     /// # Errors
     ///
     /// Those of debugfs; [`ENOMEM`] without memory.
-    pub(crate) fn new(parent: &Dir, events: &Events<'_>) -> Result<Self> {
+    pub(crate) fn new(parent: &Dir, record: &Record) -> Result<Self> {
         let dir = parent.subdir(c"eq")?;
 
-        dir.read_file(c"events", events.seen.clone(), |seen, w| {
+        dir.read_file(c"events", record.seen().clone(), |seen, w| {
             Ok(seen.show_counts(w)?)
         })?;
-        dir.read_file(c"last", events.seen.clone(), |seen, w| {
+        dir.read_file(c"last", record.seen().clone(), |seen, w| {
             Ok(seen.show_last(w)?)
         })?;
 
         let mut queues = KVec::new();
-        for vector in events.lines.vectors() {
-            for stats in vector.stats()? {
-                let name = CString::try_from_fmt(fmt!("{}", stats.kind().name()))?;
-                let sub = dir.subdir(&name)?;
-                sub.read_file(c"state", stats, |stats, w| Ok(stats.show(w)?))?;
-                queues.push(sub, GFP_KERNEL)?;
-            }
+        for stats in record.queues() {
+            let name = CString::try_from_fmt(fmt!("{}", stats.kind().name()))?;
+            let sub = dir.subdir(&name)?;
+            sub.read_file(c"state", stats.clone(), |stats, w| Ok(stats.show(w)?))?;
+            queues.push(sub, GFP_KERNEL)?;
         }
         Ok(Self {
             _queues: queues,

@@ -17,6 +17,7 @@ mod dispatch;
 mod files;
 mod page_requests;
 mod queue;
+mod record;
 #[allow(unreachable_pub, reason = "the file is public in the host's tests")]
 mod ring;
 mod vector;
@@ -28,6 +29,7 @@ pub(crate) use self::{
         Subscription, //
     },
     files::Files,
+    record::Record, //
 };
 
 use self::{
@@ -94,8 +96,7 @@ impl Subscriber for Completions<'_> {
 pub(crate) struct Events<'bound> {
     _watchdog: Kthread<'bound, Watchdog<'bound>>,
     _worker: Option<Kthread<'bound, Worker<'bound>>>,
-    lines: Lines<'bound>,
-    seen: Arc<Seen>,
+    _lines: Lines<'bound>,
 }
 
 /// Events that are asked for to be shown, whether or not somebody acts on them.
@@ -184,7 +185,7 @@ impl Drop for Lines<'_> {
 }
 
 impl<'bound> Events<'bound> {
-    /// Makes the queues and switches the command interface over to events.
+    /// Makes the queues and switches the command interface over to events; `record` goes on.
     ///
     /// # Errors
     ///
@@ -194,9 +195,10 @@ impl<'bound> Events<'bound> {
         uar: &Arc<Uar<'bound>>,
         pages: &Arc<Pages<'bound>>,
         general: &General,
+        record: &Record,
         mut subscriptions: KVec<Subscription<'bound>>,
     ) -> Result<Self> {
-        let seen = Arc::pin_init(Seen::new(), GFP_KERNEL)?;
+        let seen = record.seen();
         let requests = Arc::pin_init(Requests::new(), GFP_KERNEL)?;
 
         let mut mask = observed(general);
@@ -222,14 +224,14 @@ impl<'bound> Events<'bound> {
             GFP_KERNEL,
         )?;
 
-        let lines = Lines::new(commands, &seen)?;
+        let lines = Lines::new(commands, seen)?;
         let make = |kind, events| -> Result {
             let (index, vector) = lines.vector(kind)?;
             let queue = EventQueue::new(
                 commands,
                 uar,
                 &dispatcher,
-                kind,
+                record.of(kind),
                 index,
                 general.log_max_eq_sz(),
                 events,
@@ -259,8 +261,7 @@ impl<'bound> Events<'bound> {
         Ok(Self {
             _watchdog: Kthread::spawn(scope, fmt!("prm_eq@{name}"), watchdog)?,
             _worker: worker,
-            lines,
-            seen,
+            _lines: lines,
         })
     }
 }

@@ -89,8 +89,8 @@ impl Kind {
 pub(crate) struct Stats {
     kind: Kind,
     number: Atomic<u32>,
-    vector: u32,
-    size: u64,
+    vector: Atomic<u32>,
+    size: Atomic<u64>,
     taken: Atomic<u64>,
     interrupts: Atomic<u64>,
     lost_interrupts: Atomic<u64>,
@@ -99,18 +99,32 @@ pub(crate) struct Stats {
 }
 
 impl Stats {
-    fn new(kind: Kind, vector: u32, size: u64) -> Self {
+    /// Makes the record of a queue that is still to be made.
+    pub(super) fn new(kind: Kind) -> Self {
         Self {
             kind,
             number: Atomic::new(u32::MAX),
-            vector,
-            size,
+            vector: Atomic::new(0),
+            size: Atomic::new(0),
             taken: Atomic::new(0),
             interrupts: Atomic::new(0),
             lost_interrupts: Atomic::new(0),
             longest_batch: Atomic::new(0),
             overruns: Atomic::new(0),
         }
+    }
+
+    /// Notes that the device has made the queue; what was counted stays.
+    fn note_made(&self, number: u8, vector: u32, size: u64) {
+        self.vector.store(vector, Relaxed);
+        self.size.store(size, Relaxed);
+        self.taken.store(0, Relaxed);
+        self.number.store(u32::from(number), Relaxed);
+    }
+
+    /// Whether there was such a queue.
+    pub(super) fn was_made(&self) -> bool {
+        self.number.load(Relaxed) != u32::MAX
     }
 
     /// What the queue is for.
@@ -127,8 +141,8 @@ impl Stats {
     pub(super) fn show(&self, w: &mut dyn fmt::Write) -> fmt::Result {
         writeln!(w, "kind: {}", self.kind.name())?;
         writeln!(w, "eqn: {:#x}", self.number.load(Relaxed))?;
-        writeln!(w, "intr: {}", self.vector)?;
-        writeln!(w, "entries: {}", self.size)?;
+        writeln!(w, "intr: {}", self.vector.load(Relaxed))?;
+        writeln!(w, "entries: {}", self.size.load(Relaxed))?;
         writeln!(w, "consumer_counter: {}", self.taken.load(Relaxed))?;
         writeln!(w, "interrupts: {}", self.interrupts.load(Relaxed))?;
         writeln!(w, "lost_interrupts: {}", self.lost_interrupts.load(Relaxed))?;
@@ -153,7 +167,7 @@ pub(crate) struct EventQueue<'bound> {
 }
 
 impl<'bound> EventQueue<'bound> {
-    /// Makes an event queue for `events` with interrupt vector `vector`.
+    /// Makes an event queue for `events` with interrupt vector `vector`; `stats` goes on.
     ///
     /// It is not armed: no interrupt comes before the first [`arm`](Self::arm).
     ///
@@ -164,12 +178,12 @@ impl<'bound> EventQueue<'bound> {
         commands: &Arc<cmd::Queue<'bound>>,
         uar: &Arc<Uar<'bound>>,
         dispatcher: &Arc<Dispatcher<'bound>>,
-        kind: Kind,
+        stats: &Arc<Stats>,
         vector: u32,
         max_log_size: u8,
         events: EventMask,
     ) -> Result<Self> {
-        let ring = Ring::new(kind.log_size().min(max_log_size)).ok_or(EINVAL)?;
+        let ring = Ring::new(stats.kind().log_size().min(max_log_size)).ok_or(EINVAL)?;
         let size = usize::try_from(ring.size()).map_err(|_| EINVAL)?;
         let bytes = (size * Eqe::TABLE.size).next_multiple_of(dma::PAGE_SIZE);
         let memory = Arc::new(Shared::zeroed(commands.scope(), bytes)?, GFP_KERNEL)?;
@@ -192,9 +206,8 @@ impl<'bound> EventQueue<'bound> {
         let mut input = CreateEqIn::new();
         input.set_eq_context_entry(&context).set_events(events);
 
-        let stats = Arc::new(Stats::new(kind, vector, ring.size()), GFP_KERNEL)?;
         let output = commands.exec_with::<CreateEq>(0, input, &addresses, &mut [])?;
-        stats.number.store(u32::from(output.eq_number()), Relaxed);
+        stats.note_made(output.eq_number(), vector, ring.size());
 
         Ok(Self {
             commands: commands.clone(),
@@ -203,7 +216,7 @@ impl<'bound> EventQueue<'bound> {
             ring,
             number: output.eq_number(),
             dispatcher: dispatcher.clone(),
-            stats,
+            stats: stats.clone(),
             stuck_at: None,
             suspect: false,
         })

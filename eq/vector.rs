@@ -99,15 +99,6 @@ impl<'bound> Vector<'bound> {
             }
         }
     }
-
-    /// What is shown of the queues.
-    pub(super) fn stats(&self) -> Result<KVec<Arc<Stats>>> {
-        let mut all = KVec::new();
-        for queue in self.queues.lock().iter() {
-            all.push(queue.stats().clone(), GFP_KERNEL)?;
-        }
-        Ok(all)
-    }
 }
 
 impl ThreadedHandler for Vector<'_> {

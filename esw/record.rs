@@ -20,6 +20,7 @@ use crate::{
         self,
         caps::Caps, //
     },
+    device::State,
     eq::{
         Subscriber,
         Subscription, //
@@ -99,6 +100,7 @@ struct Inner {
 #[pin_data]
 pub(crate) struct Record {
     facts: Facts,
+    device: Arc<State>,
     /// Longest time that a write to `refresh` waits.
     patience: Delta,
     /// Wakes the thread, by the bits of [`wake`].
@@ -121,6 +123,7 @@ impl Record {
     pub(crate) fn new(
         caps: &Caps,
         state: &iseg::State,
+        device: Arc<State>,
         command_timeout_ms: u64,
     ) -> impl PinInit<Self, Error> {
         let facts = Facts::of(&caps.general(), caps.eswitch().as_ref(), state);
@@ -136,6 +139,7 @@ impl Record {
 
         try_pin_init!(Self {
             facts,
+            device,
             patience: Delta::from_millis(patience),
             signal <- Signal::new(),
             events: Atomic::new(0),
@@ -152,6 +156,12 @@ impl Record {
                 history: Ring::new(KVec::from_elem(Entry::EMPTY, KEPT, GFP_KERNEL)?),
             }),
         })
+    }
+
+    /// Whether the function still is what it was when the record was made: a reset may have started
+    /// another firmware.
+    pub(crate) fn fits(&self, caps: &Caps, state: &iseg::State) -> bool {
+        self.facts == Facts::of(&caps.general(), caps.eswitch().as_ref(), state)
     }
 
     /// Whether the function has the command and its event.
@@ -276,6 +286,11 @@ impl Record {
         self.waiters.wake_all();
     }
 
+    /// Lets those go who wait for a thread that has ended.
+    pub(super) fn let_go(&self) {
+        self.waiters.wake_all();
+    }
+
     /// Makes the thread ask now, and waits until it has.
     ///
     /// # Errors
@@ -283,7 +298,7 @@ impl Record {
     /// - [`EOPNOTSUPP`] if the function does not have the command.
     /// - That of the command, if it failed.
     /// - [`ETIMEDOUT`] if the thread did not come to it.
-    /// - [`ESHUTDOWN`] if the thread has ended.
+    /// - That of [`State::refusal`] if the thread has ended.
     /// - [`ERESTARTSYS`] if a signal came.
     pub(super) fn refresh(&self) -> Result {
         if !self.supported() {
@@ -298,7 +313,7 @@ impl Record {
 
         if !is_served() {
             return Err(if self.signal.stopped() {
-                ESHUTDOWN
+                self.device.refusal()
             } else {
                 ETIMEDOUT
             });

@@ -164,5 +164,6 @@ impl Body for Inquirer<'_> {
             self.record.served(up_to);
             self.report(news);
         }
+        self.record.let_go();
     }
 }

@@ -5,7 +5,7 @@
 use crate::{
     cmd::{
         self,
-        caps::Caps,
+        caps::Shown,
         pages::Accounts, //
     },
     device::State,
@@ -15,7 +15,14 @@ use crate::{
     prm::caps::PortType, //
 };
 use core::fmt;
-use kernel::sync::Arc;
+use kernel::{
+    new_mutex,
+    prelude::*,
+    sync::{
+        Arc,
+        Mutex, //
+    }, //
+};
 
 /// Firmware's version, as the init segment has it.
 #[derive(Clone, Copy)]
@@ -34,14 +41,39 @@ impl fmt::Display for FirmwareVersion {
 
 kernel_display!(FirmwareVersion);
 
-/// What the summary is made of.
-pub(super) struct Summary {
+/// What the device said about itself in one run.
+#[derive(Clone, Copy)]
+pub(super) struct Facts {
     pub(super) firmware: FirmwareVersion,
     pub(super) issi: u16,
     pub(super) embedded_cpu: bool,
+}
+
+/// What the device said last.
+#[pin_data]
+pub(super) struct LastFacts {
+    #[pin]
+    facts: Mutex<Facts>,
+}
+
+impl LastFacts {
+    pub(super) fn new(facts: Facts) -> impl PinInit<Self> {
+        pin_init!(Self {
+            facts <- new_mutex!(facts),
+        })
+    }
+
+    pub(super) fn get(&self) -> Facts {
+        *self.facts.lock()
+    }
+}
+
+/// What the summary is made of.
+pub(super) struct Summary {
     pub(super) virtual_function: bool,
+    pub(super) facts: Arc<LastFacts>,
     pub(super) state: Arc<State>,
-    pub(super) caps: Arc<Caps>,
+    pub(super) caps: Arc<Shown>,
     pub(super) pages: Arc<Accounts>,
     pub(super) commands: Arc<cmd::Log>,
     pub(super) health: Arc<health::Record>,
@@ -51,8 +83,9 @@ pub(super) struct Summary {
 impl Summary {
     /// Prints the summary, as `name: value` lines.
     pub(super) fn show(&self, w: &mut dyn fmt::Write) -> fmt::Result {
-        let general = self.caps.general();
-        let kind = match (self.embedded_cpu, self.virtual_function) {
+        let general = self.caps.get().general();
+        let facts = self.facts.get();
+        let kind = match (facts.embedded_cpu, self.virtual_function) {
             (true, _) => "embedded CPU function",
             (false, true) => "virtual function",
             (false, false) => "physical function",
@@ -61,9 +94,9 @@ impl Summary {
 
         writeln!(w, "state: {}", self.state.condition())?;
         writeln!(w, "module_version: {}", crate::VERSION)?;
-        writeln!(w, "firmware: {}", self.firmware)?;
+        writeln!(w, "firmware: {}", facts.firmware)?;
         writeln!(w, "function: {kind}, vhca_id {:#x}", general.vhca_id())?;
-        writeln!(w, "issi: {}", self.issi)?;
+        writeln!(w, "issi: {}", facts.issi)?;
         writeln!(
             w,
             "ports: {} ({})",

@@ -236,6 +236,29 @@ impl Machine {
         }
     }
 
+    /// Begins anew, as after a reset: nothing of what was read before holds; what was counted stays.
+    ///
+    /// Returns the transition that this is, if the verdict changes by it.
+    pub fn restart(&mut self, now_us: u64) -> Option<Transition> {
+        let from = self.state;
+
+        self.state = State::Measuring;
+        self.counter = None;
+        self.misses = 0;
+        self.dead_reads = 0;
+        self.nic_interface = 0;
+        self.trouble = Trouble::NONE;
+        self.period = Period::default();
+        if from == State::Measuring {
+            return None;
+        }
+        self.since_us = now_us;
+        Some(Transition {
+            from,
+            ..self.now(now_us)
+        })
+    }
+
     /// Takes in a reading made at `now_us` and says what changed by it.
     ///
     /// `now_us` does not go backwards; if it does, no time has passed.

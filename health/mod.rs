@@ -26,7 +26,8 @@
 //!
 //! # Lock order
 //!
-//! There is one lock here, a spinlock around the record; nothing is locked under it.
+//! A mutex says whether readings count; only this thread, and who starts or stops a run, take it.
+//! Under it comes the spinlock around the record.
 
 mod files;
 mod record;
@@ -69,6 +70,32 @@ use kernel::{
     sync::Arc, //
 };
 
+/// A run of the function that is being judged; readings do not count any more when this is dropped.
+///
+/// While the function is reset they would only tell that it is.
+pub(crate) struct Judging {
+    record: Arc<Record>,
+}
+
+impl Judging {
+    /// Begins to judge, with nothing known.
+    ///
+    /// To be called once firmware has started and knows that this driver is there, since
+    /// nic_interface counts from the first reading on.
+    pub(crate) fn begin(record: &Arc<Record>) -> Self {
+        record.set_judging(true);
+        Self {
+            record: record.clone(),
+        }
+    }
+}
+
+impl Drop for Judging {
+    fn drop(&mut self) {
+        self.record.set_judging(false);
+    }
+}
+
 /// The watch over a function's health; dropping it ends the watch.
 pub(crate) struct Health<'bound> {
     _thread: Kthread<'bound, Watch<'bound>>,
@@ -76,10 +103,7 @@ pub(crate) struct Health<'bound> {
 }
 
 impl<'bound> Health<'bound> {
-    /// Starts the watch.
-    ///
-    /// To be called once firmware has started and knows that this driver is there, since
-    /// nic_interface counts from the first reading on.
+    /// Starts the watch, which judges nothing before [`Judging::begin`].
     ///
     /// # Errors
     ///

@@ -28,6 +28,7 @@ use crate::{
 };
 use core::fmt;
 use kernel::{
+    new_mutex,
     new_spinlock,
     prelude::*,
     sync::{
@@ -39,6 +40,7 @@ use kernel::{
             Release, //
         },
         Arc,
+        Mutex,
         SpinLock, //
     },
     time::Delta, //
@@ -133,6 +135,9 @@ pub(crate) struct Record {
     #[pin]
     inner: SpinLock<Inner>,
     state: Arc<State>,
+    /// Whether readings are taken and count; held for the time of one.
+    #[pin]
+    judging: Mutex<bool>,
     interval_ms: Atomic<u32>,
     /// Readings of the buffer that were asked for, and up to which of them that was done.
     requested: Atomic<u64>,
@@ -152,6 +157,7 @@ impl Record {
                 history: Ring::new(KVec::from_elem(Entry::EMPTY, KEPT, GFP_KERNEL)?),
             }),
             state,
+            judging <- new_mutex!(false),
             interval_ms: Atomic::new(INTERVAL_MS),
             requested: Atomic::new(0),
             served: Atomic::new(0),
@@ -161,6 +167,29 @@ impl Record {
 
     pub(super) fn signal(&self) -> &Signal {
         &self.signal
+    }
+
+    /// Begins to judge, or ends that; when this has ended it, no verdict follows any more.
+    pub(super) fn set_judging(&self, judging: bool) {
+        let mut now = self.judging.lock();
+
+        if judging && !*now {
+            let wall = clock::wall_seconds();
+            let mut inner = self.inner.lock();
+            if let Some(transition) = inner.machine.restart(clock::monotonic_us()) {
+                inner.history.add(Entry { wall, transition });
+            }
+        }
+        *now = judging;
+    }
+
+    /// Calls `each` if readings count; they do until it returns.
+    pub(super) fn while_judging(&self, each: impl FnOnce()) {
+        let judging = self.judging.lock();
+
+        if *judging {
+            each();
+        }
     }
 
     pub(super) fn interval_us(&self) -> u64 {

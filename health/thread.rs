@@ -117,11 +117,13 @@ impl<'bound> Watch<'bound> {
     }
 
     fn tick(&self) {
-        let sample = self.read();
+        self.record.while_judging(|| {
+            let sample = self.read();
 
-        if let Some((number, transition)) = self.record.feed(clock::monotonic_us(), &sample) {
-            self.act(number, &transition);
-        }
+            if let Some((number, transition)) = self.record.feed(clock::monotonic_us(), &sample) {
+                self.act(number, &transition);
+            }
+        });
     }
 
     /// What follows from a transition: first of all, that waiters go on.

@@ -27,7 +27,7 @@ use kernel::{
 pub(crate) trait Body: Send + Sync {
     /// Returns the cell on which [`run`](Self::run) waits, and which ends the wait at the stop.
     ///
-    /// It must always be the same one, and be used by one thread only.
+    /// It must always be the same one, and be used by one thread at a time only.
     fn signal(&self) -> &Signal;
 
     /// The body of the thread; runs once and returns soon after `stop` says so.
@@ -71,6 +71,8 @@ impl<'bound, T: Body + 'bound> Kthread<'bound, T> {
         body: Arc<T>,
     ) -> Result<Self> {
         let name = CString::try_from_fmt(name)?;
+        // A body can be run again by another thread once its thread has ended.
+        body.signal().restart();
         let data = Arc::as_ptr(&body).cast_mut().cast::<c_void>();
 
         // SAFETY:

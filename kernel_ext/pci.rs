@@ -72,9 +72,15 @@ impl<'bound> Enabled<'bound> {
         Ok(Self { scope })
     }
 
+    /// Allows the device to access memory by itself, which MSI-X interrupts need as well.
+    pub(crate) fn start_dma(&self) {
+        // SAFETY: The device is valid and bound.
+        unsafe { bindings::pci_set_master(raw_pci(self.scope.pdev())) };
+    }
+
     /// Forbids the device to access memory by itself, which also ends its MSI-X interrupts.
     ///
-    /// It can be called more than once. `pci::Device::set_master()` allows it again.
+    /// It can be called more than once. [`start_dma`](Self::start_dma) allows it again.
     pub(crate) fn stop_dma(&self) {
         // SAFETY: The device is valid and bound.
         unsafe { bindings::pci_clear_master(raw_pci(self.scope.pdev())) };

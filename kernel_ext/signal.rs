@@ -16,7 +16,7 @@ use kernel::{
     time::Delta,
 };
 
-/// The bit of [`Signal::bits`] that says that the thread shall end; it is never taken.
+/// The bit of [`Signal::bits`] that says that the thread shall end; waiting does not take it.
 const STOP: u32 = 1 << 31;
 
 /// Reasons to wake a thread, as bits that the user defines; bit 31 is reserved.
@@ -62,9 +62,15 @@ impl Signal {
         self.update(|old| old & STOP) & !STOP
     }
 
-    /// Makes all present and future waits return at once, for good.
+    /// Makes all present and future waits return at once, until a thread is started that waits
+    /// here.
     pub(crate) fn stop(&self) {
         self.add(STOP);
+    }
+
+    /// Lets a new thread wait; bits that were raised before are still there for it.
+    pub(super) fn restart(&self) {
+        self.update(|old| old & !STOP);
     }
 
     /// Returns whether [`stop`](Self::stop) was called.
