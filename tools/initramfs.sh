@@ -22,7 +22,7 @@ module_files() {
 }
 
 make_base() {
-	local into=$1 tree=$1/tree modules name file
+	local into=$1 tree=$1/tree modules name file=
 	modules=lib/modules/$KREL
 	mkdir -p "$tree"/{bin,sbin,etc,proc,sys,dev,tmp,root,selftests/kselftest,"$modules"}
 	cp "$BOX/usr/bin/busybox" "$tree/bin/busybox"
@@ -35,10 +35,17 @@ make_base() {
 	for name in "${GUEST_MODULES[@]}"; do
 		for file in $(module_files "$name"); do
 			mkdir -p "$tree/$modules/${file%/*}"
-			in_box xz -dc "/kernel/image/usr/$modules/$file" \
-				>"$tree/$modules/${file%.xz}"
+			case $file in
+			*.xz)
+				in_box xz -dc "/kernel/image/usr/$modules/$file" \
+					>"$tree/$modules/${file%.xz}"
+				;;
+			*) cp "$PREPARED/image/usr/$modules/$file" "$tree/$modules/$file" ;;
+			esac
 		done
-		test -n "$file"
+		# The debug kernel has some of them built in, and does without others.
+		test -n "${file:-}" || [[ $KERNEL == debug ]]
+		file=
 	done
 	in_box depmod -b "$tree" "$KREL"
 	pack "$tree" "$into/base.cpio"
@@ -57,7 +64,7 @@ base_archive() {
 	local name
 	name=guest-$(key_of "$PREPARED" "$BOX" "$(cat "$REPO"/tools/{in-guest/*,initramfs.sh})")
 	if [[ ! -d $CACHE/$name ]]; then
-		lock setup "making the guest's file system"
+		lock_stages guest "making the guest's file system"
 		stage "$name" "guest: base file system" make_base
 		unlock
 	fi

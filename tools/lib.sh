@@ -32,7 +32,7 @@ check_places() {
 		[[ $place != *[^a-zA-Z0-9/._+@~-]* ]] ||
 			die "kernel builds cannot handle blanks and the like in '$place': move it"
 	done
-	mkdir -p "$CACHE"/{tmp,log,locks,cargo} "$CLONE"
+	mkdir -p "$CACHE"/{log,locks,cargo} "$CLONE"
 	printf '%s\n' "$REPO" >"$CLONE/path"
 }
 
@@ -67,10 +67,19 @@ ticker() {
 	done
 }
 
+# Take a lock for stages. Who holds it is alone in its folder for what is half-made: what lies there
+# is left from an interrupted run. Usage: lock_stages NAME "what the other one is doing"
+lock_stages() {
+	lock "$@"
+	STAGES_TMP=$CACHE/half-made/$1
+	remove_tree "$STAGES_TMP"
+	mkdir -p "$STAGES_TMP"
+}
+
 # Make the folder $CACHE/NAME once. The recipe (a function or command) gets a temporary
 # folder, which becomes the real one only when it is whole: an interrupted run leaves
 # nothing half-made, and the next one resumes with this stage.
-# Usage: stage NAME "what it does" RECIPE [ARGUMENT...]. The caller holds the lock.
+# Usage: stage NAME "what it does" RECIPE [ARGUMENT...], after lock_stages.
 stage() {
 	local name=$1 start=$SECONDS
 	STAGE_TITLE=$2 STAGE_LOG=$CACHE/log/$1.log
@@ -78,7 +87,7 @@ stage() {
 	[[ ! -d $CACHE/$name ]] || return 0
 	say "- $STAGE_TITLE"
 	STAGES_DONE=$((${STAGES_DONE:-0} + 1))
-	STAGE_TMP=$(mktemp -d "$CACHE/tmp/$name.XXXXXX")
+	STAGE_TMP=$(mktemp -d "$STAGES_TMP/$name.XXXXXX")
 	chmod 755 "$STAGE_TMP"
 	exec {STAGE_STDERR}>&2
 	trap stage_failed EXIT
