@@ -317,6 +317,10 @@ fn pages() {
     rig.device.check_unmap(FREE, 4096);
     rig.device.check_unmap(FREE + 4096, 4096);
     assert_eq!(rig.rules(), ["unmapped"]);
+    rig.device.config.write(4, &[0x02, 0]);
+    rig.device.check_unmap(FREE, 4096);
+    assert!(rig.rules().is_empty());
+    rig.device.config.write(4, &[0x06, 0]);
     // While it runs, the device gives back only what it wants to get rid of.
     let out = rig.ok(&take(4), 16 + 32);
     assert_eq!(

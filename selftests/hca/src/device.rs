@@ -234,8 +234,9 @@ impl Device {
 
     /// Notes memory that a driver unmaps although the device still owns it. Only mappings of a
     /// driver are looked at, as there are with a virtual IOMMU; larger ones are the machine's own.
+    /// Without bus mastering the device cannot reach what it owns, whatever its firmware does.
     pub fn check_unmap(&mut self, address: u64, size: u64) {
-        if size > DRIVER_MAPPING || !self.pci_alive {
+        if size > DRIVER_MAPPING || !self.pci_alive || !pci::bus_master(&self.config) {
             return;
         }
         let inside = |a: u64| a >= address && a < address.saturating_add(size);

@@ -168,6 +168,18 @@ impl GuestMemory {
         self.ranges.clear();
     }
 
+    /// All ranges, a line each: first address, size, and what the device may do there.
+    pub fn show(&self) -> Vec<String> {
+        let may = |allowed, letter| if allowed { letter } else { '-' };
+        self.ranges
+            .iter()
+            .map(|(address, r)| {
+                let (read, write) = (may(r.readable, 'r'), may(r.writable, 'w'));
+                format!("{address:#x} {:#x} {read}{write}", r.size)
+            })
+            .collect()
+    }
+
     /// Number of ranges.
     #[cfg(test)]
     pub fn ranges(&self) -> usize {

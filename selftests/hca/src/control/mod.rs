@@ -2,6 +2,7 @@
 
 //! The control socket: one request a line, payload lines, then `ok` or `error: REASON`.
 
+mod memory;
 mod requests;
 mod wait;
 

@@ -4,7 +4,10 @@
 
 use std::time::Duration;
 
-use super::wait;
+use super::{
+    memory,
+    wait, //
+};
 use crate::bits;
 use crate::counters::Counters;
 use crate::device::{
@@ -45,6 +48,7 @@ release [N] [reverse]
 irq drop N | irq spurious VECTOR
 eqe completion MASK | eqe type N [SUBTYPE] [HEX] | eqe burst N [TYPE] | eqe overrun EQN
 pci dead | pci alive
+memory | memory read ADDRESS LENGTH | memory write ADDRESS HEX
 cap list [TEXT] | cap get NAME | cap set NAME VALUE [MAX] | caps reduced
 latency US
 wait commands|completions|events|interrupts N [MS] | wait inflight|held N [MS]
@@ -159,6 +163,7 @@ fn device(d: &mut Device, words: &[&str]) -> Answer {
         ["eqe", rest @ ..] => return eqe(d, rest),
         ["pci", "dead"] => d.pci_alive = false,
         ["pci", "alive"] => d.pci_alive = true,
+        ["memory", rest @ ..] => return memory::run(d, rest),
         ["cap" | "caps", rest @ ..] => return caps(d, rest),
         ["latency", us] => d.cmdq.delay = Duration::from_micros(number(us)?),
         ["exit"] => std::process::exit(0),
