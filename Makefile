@@ -8,12 +8,12 @@
 verbatim = $(foreach name,$(1),$(if $(filter-out undefined,$(origin $(name))),\
 	$(eval override export $(name) := $$(value $(name)))))
 $(call verbatim,CMD APPEND PARAMS)
-export MODEL DRIVER TIMEOUT LOG MODEL_LOG ALLOW_WARNINGS ALLOW_VIOLATIONS ACCEL QUIET TIERS TESTS
+export KERNEL IOMMU MODEL DRIVER TIMEOUT LOG MODEL_LOG ALLOW_WARNINGS ALLOW_VIOLATIONS ACCEL QUIET TIERS TESTS JOBS
 
 # A command ends with make, also if make is killed.
 RUN := exec setpriv --pdeathsig TERM
 
-.PHONY: modules modules_install demo check guest shell setup clippy rustfmt rustfmtcheck
+.PHONY: modules modules_install demo check check-debug guest shell setup clippy rustfmt rustfmtcheck
 .PHONY: clean clean-cache help
 .DEFAULT_GOAL := modules
 
@@ -34,6 +34,9 @@ demo:
 
 check:
 	@$(RUN) tools/check
+
+check-debug:
+	@$(RUN) tools/check --debug
 
 guest:
 	@$(RUN) tools/guest "$$CMD"

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 # models: cx6dx cx7 bf2
+# iommu: cx6dx
+# debug: cx6dx
 #
 # The command interface when all is well: how commands are sent, in which order, and at what cost.
 

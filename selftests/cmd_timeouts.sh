@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 # models: cx6dx
+# iommu: cx6dx
+# debug: cx6dx
 #
 # Commands that do not complete, complete late, twice, without an event, or that nobody sent.
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 # models: cx6dx bf2
+# iommu: cx6dx
+# debug: bf2
 #
 # Event queues: that every event arrives, once, and is shown.
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # models: bf2
+# debug: bf2
 #
 # E-switch functions on the function that manages the switch: asked for once and after events, never
 # polled, shown with their age, and what changed.

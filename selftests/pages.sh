@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 # models: cx6dx bf2
+# iommu: cx6dx
+# debug: bf2
 #
 # Memory for firmware: given and taken back on request, and accounted for by function.
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # models: cx5 cx6dx cx7 cx7vf bf2
+# debug: cx6dx
 #
 # Taking a card and giving it back, on every kind of card, and never from somebody else.
 

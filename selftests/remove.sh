@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # models: cx6dx bf2
+# iommu: cx6dx
+# debug: bf2
 #
 # The driver goes in whatever state the card is: bounded in time, leaving nothing, and it comes
 # back.
@@ -113,7 +115,7 @@ test_while_pages_are_wanted() { goes_both_ways pages_wanted 'health run' 8000; }
 
 test_while_pages_are_being_given() {
 	# The device has taken the pages or not: the driver cannot know.
-	hca 'conformance expect pages-held pages-take pages-excess order'
+	hca 'conformance expect pages-held pages-take pages-excess order page-address'
 	goes_both_ways pages_held_up 'health run' 15000
 	hca 'conformance expect'
 }
