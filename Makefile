@@ -9,12 +9,13 @@ verbatim = $(foreach name,$(1),$(if $(filter-out undefined,$(origin $(name))),\
 	$(eval override export $(name) := $$(value $(name)))))
 $(call verbatim,CMD APPEND PARAMS)
 export KERNEL IOMMU MODEL DRIVER TIMEOUT LOG MODEL_LOG ALLOW_WARNINGS ALLOW_VIOLATIONS ACCEL QUIET TIERS TESTS JOBS
+export SEEDS SEED FAULT GROUP COMPARE TABLE BATCH RESULTS
 
 # A command ends with make, also if make is killed.
 RUN := exec setpriv --pdeathsig TERM
 
-.PHONY: modules modules_install demo check check-debug guest shell setup clippy rustfmt rustfmtcheck
-.PHONY: clean clean-cache help
+.PHONY: modules modules_install demo check check-debug campaign guest shell setup clippy
+.PHONY: rustfmt rustfmtcheck clean clean-cache help
 .DEFAULT_GOAL := modules
 
 ifdef KDIR
@@ -37,6 +38,9 @@ check:
 
 check-debug:
 	@$(RUN) tools/check --debug
+
+campaign:
+	@$(RUN) tools/campaign
 
 guest:
 	@$(RUN) tools/guest "$$CMD"

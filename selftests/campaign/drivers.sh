@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# What the campaign does with a driver, for each of the two: attach and detach the function, send
+# commands, and tell whether it works. To be sourced by run.sh. What cannot be told of a driver is
+# left out; the rest of the checks is the same for both.
+
+PCI_DRIVER=/sys/bus/pci/drivers/$DRIVER
+AT=/sys/bus/pci/devices/$BDF
+
+is_loaded() { [ -d "/sys/module/$DRIVER" ]; }
+is_bound() { [ -e "$PCI_DRIVER/$BDF" ]; }
+
+# --- The driver of this repository: loaded and unloaded as a module each time
+
+prm_attach() { insmod /lib/modules/mlx5_prm_rs.ko "cmd_timeout_ms=$COMMAND_MS" init_timeout_ms=2000; }
+
+# The same for who is watched: loaded without a function, which is then bound by a write.
+prm_load_unbound() {
+	prm_attach || return 1
+	! is_bound || echo "$BDF" >"$PCI_DRIVER/unbind"
+}
+
+prm_detach() { rmmod mlx5_prm_rs; }
+
+prm_file() { echo "/sys/kernel/debug/mlx5_prm_rs/$BDF/$1"; }
+
+# Commands, events and questions of each kind, several at a time.
+prm_work() {
+	for _ in 1 2 3; do
+		echo 3 >"$(prm_file cmd/nop)" &
+	done
+	# Whatever there is to be read and asked.
+	for file in summary pages cmd/state cmd/outstanding cmd/failures cmd/history caps/general \
+		eq/events eq/last health/state health/buffer health/layout esw/functions; do
+		cat "$(prm_file "$file")"
+	done
+	for file in esw/refresh health/refresh; do
+		echo 1 >"$(prm_file "$file")"
+	done
+	ask_for_pages
+	wait
+}
+
+prm_works() { is_bound && echo 1 >"$(prm_file cmd/nop)"; }
+
+prm_leftovers() {
+	[ ! -d /sys/kernel/debug/mlx5_prm_rs ] || echo "debugfs"
+	cat /proc/[0-9]*/comm 2>/dev/null | grep -E "^prm_[a-z]+@$BDF\$"
+}
+
+# --- The kernel's driver: its module is large, so the function is bound and unbound
+
+core_attach() {
+	is_loaded || modprobe mlx5_core
+	is_bound || echo "$BDF" >"$PCI_DRIVER/bind"
+}
+
+core_load_unbound() {
+	is_loaded || modprobe mlx5_core
+	! is_bound || echo "$BDF" >"$PCI_DRIVER/unbind"
+}
+
+core_detach() {
+	! is_bound || echo "$BDF" >"$PCI_DRIVER/unbind"
+}
+
+# Reading about its event queues sends QUERY_EQ.
+core_work() {
+	for _ in 1 2 3; do
+		cat "/sys/kernel/debug/mlx5/$BDF"/EQs/*/* &
+	done
+	ask_for_pages
+	wait
+}
+
+# It has no command that does nothing: pages have to be given when asked for.
+core_works() {
+	is_bound || return 1
+	held=$(pages_held)
+	hca 'pages request 1' || return 1
+	until_true 2 pages_held_is $((held + 1)) || return 1
+	hca 'pages request -1'
+	until_true 2 pages_held_is "$held"
+}
+
+core_leftovers() { [ ! -d "/sys/kernel/debug/mlx5/$BDF" ] || echo "debugfs"; }
+
+# --- Which
+
+case $DRIVER in
+mlx5_prm_rs) kind=prm ;;
+*) kind=core ;;
+esac
+attach() { ${kind}_attach; }
+load_unbound() { ${kind}_load_unbound; }
+detach() { ${kind}_detach; }
+work() { ${kind}_work; }
+works() { ${kind}_works; }
+
+# What is left of the driver in the machine; nothing is right.
+leftovers() {
+	${kind}_leftovers
+	grep -F "@pci:$BDF" /proc/interrupts
+	grep -F "@$BDF" /proc/interrupts
+	[ "$(cat "$AT/enable")" = 0 ] || echo "the PCI device is enabled ($(cat "$AT/enable"))"
+}
+
+pages_held() { hca pages | sed -n 's/^total: //p'; }
+pages_held_is() { [ "$(pages_held)" = "$1" ]; }
+
+# Pages are asked for, and taken back.
+ask_for_pages() {
+	hca 'pages request 9'
+	usleep 50000
+	hca 'pages request -9'
+}

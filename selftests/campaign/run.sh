@@ -1,0 +1,252 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Runs of the fault campaign, in a guest. The other side is tools/campaign.
+#
+# Usage: sh campaign/run.sh NAME:SEED... (in /selftests)
+#
+# Before a run, "run NAME SEED" goes to stdout, and after it "result NAME SEED WORD MS DETAIL", with
+# "# ..." lines that say what was done and seen. WORD is
+#	ok		all was as it has to be
+#	skip		it cannot be tried here
+#	wrong		another outcome than expected, or something was left in the machine
+#	violation	the model noted what the fault does not explain
+#	report		the kernel log has a warning
+#	leak		the device still has pages after an orderly end, or kmemleak found something
+#	hang		probe, work or removal did not end in time
+#	not-removable	the module could not be removed
+#	no-return	the driver does not work when the card is well and it is loaded again
+# After a report, a hang or the like nothing that this kernel says can be trusted: the runs that are
+# left are for another boot. Exit status: 0 when all were done, 77 if some are left.
+
+cd /selftests/campaign || exit 1
+. ../kernel-reports.sh
+
+WORK=/tmp/campaign
+mkdir -p $WORK
+BDF=$(for at in /sys/bus/pci/devices/*; do
+	[ "$(cat "$at/vendor")" != 0x15b3 ] || echo "${at##*/}"
+done | head -n 1)
+# The longest that a step may take, and the time that a command may take. A debug kernel is slow.
+BOUND_S=15
+COMMAND_MS=500
+if [ -e /sys/kernel/debug/kmemleak ]; then
+	BOUND_S=30
+	COMMAND_MS=1000
+fi
+. ./drivers.sh
+
+now_ms() { awk '{ printf "%d\n", $1 * 1000 }' /proc/uptime; }
+
+# Try a command until it succeeds, at most so long. Usage: until_true SECONDS COMMAND...
+until_true() {
+	limit=$(($(now_ms) + $1 * 1000))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ "$(now_ms)" -lt "$limit" ] || return 1
+		usleep 10000
+	done
+}
+
+# Run a command that may hang in the kernel: its status, or 124 if it has not ended in time.
+# Usage: bounded COMMAND...
+bounded() {
+	rm -f $WORK/status
+	{
+		"$@" >$WORK/output 2>&1
+		echo $? >$WORK/status.new
+		mv $WORK/status.new $WORK/status
+	} &
+	until_true $BOUND_S test -s $WORK/status || return 124
+	return "$(cat $WORK/status)"
+}
+
+# The first word that is not "ok" is the run's. Usage: verdict WORD DETAIL
+verdict() {
+	[ "$WORD" = ok ] || return 0
+	WORD=$1
+	shift
+	DETAIL=$*
+}
+
+# --- The card
+
+# Times that suit a campaign, and few pages. A reset forgets the former.
+set_up_card() {
+	hca 'pages boot 40'
+	hca 'pages init 120'
+	hca 'iseg set cmd_q_init_to 2000'
+	hca "iseg set cmd_exec_to $COMMAND_MS"
+}
+
+# Whatever a fault did to it, the card is as new; outstanding commands are gone.
+make_well() {
+	hca 'fault clear'
+	hca 'irq drop 0'
+	hca 'pci alive'
+	hca reset
+	set_up_card
+} >/dev/null
+
+# --- Steps
+
+step() {
+	case $1 in
+	@work) bounded work || [ $? != 124 ] || verdict hang "work" ;;
+	@unbind) bounded sh -c "echo 1 >$AT/remove" || [ $? != 124 ] || verdict hang "surprise removal" ;;
+	@clean-up) hca 'fault clear' >/dev/null ;;
+	@sleep) usleep $(($2 * 1000)) ;;
+	@*) verdict wrong "the step '$*' is not known" ;;
+	*) hca "$*" >$WORK/answer 2>&1 || verdict wrong "the model refused '$*': $(cat $WORK/answer)" ;;
+	esac
+}
+
+steps() {
+	while read -r line; do
+		# shellcheck disable=SC2086 # A step is several words.
+		step $line
+	done <$WORK/steps
+}
+
+# The function is taken away in an orderly way, and nothing of the driver is left.
+take_away() {
+	bounded detach
+	case $? in
+	0) ;;
+	124)
+		verdict not-removable "removal takes longer than $BOUND_S s"
+		return
+		;;
+	*)
+		verdict not-removable "$(tail -n 1 $WORK/output)"
+		return
+		;;
+	esac
+	left=$(leftovers)
+	[ -z "$left" ] || verdict wrong "left in the machine: $(echo "$left" | head -n 1)"
+	case " $EXPLAINED " in
+	*" pages-held "* | *" teardown "*) ;;
+	*) pages_held_is 0 || verdict leak "the device still has $(pages_held) pages" ;;
+	esac
+}
+
+look_at_kernel_log() {
+	dmesg -c >$WORK/dmesg
+	cat $WORK/dmesg >>$WORK/log
+	report=$(grep -E "$KERNEL_REPORTS" $WORK/dmesg | grep -v 'Call Trace:' | head -n 1)
+	[ -z "$report" ] || verdict report "$(echo "$report" | sed 's/^\[[^]]*\] *//' | cut -c 1-160)"
+	[ -n "$report" ] || ! grep -q 'Call Trace:' $WORK/dmesg || verdict report "Call Trace"
+}
+
+look_at_model() {
+	hca conformance >$WORK/conformance
+	[ ! -s $WORK/conformance ] || verdict violation "$(cut -d' ' -f2- $WORK/conformance | head -n 1)"
+	hca 'conformance clear'
+}
+
+# What the shorthands of the table stand for.
+rules() {
+	for rule in $EXPLAINED; do
+		case $rule in
+		teardown) echo order pages-held objects-left object-busy pages-take pages-missing ;;
+		*) echo "$rule" ;;
+		esac
+	done | xargs
+}
+
+run_fault() {
+	WORD=ok DETAIL=''
+	: >$WORK/log
+	: >$WORK/commands
+	if ! awk -v name="$1" -v seed="$2" -f expand.awk faults >$WORK/fault; then
+		verdict wrong "the table has no fault '$1'"
+		return
+	fi
+	{
+		read -r _
+		read -r WHEN
+		read -r EXPECTED
+		read -r EXPLAINED
+		cat >$WORK/steps
+	} <$WORK/fault
+	sed "s/^/# $1 $2: /" $WORK/steps
+	echo "campaign: run $1 $2" >/dev/kmsg
+	hca "conformance expect $(rules)"
+	case $WHEN in
+	probe)
+		! is_loaded || detach
+		steps
+		bounded attach
+		status=$?
+		if [ $status = 124 ]; then
+			verdict hang "probe takes longer than $BOUND_S s"
+			return
+		fi
+		is_bound && outcome=start || outcome=refuse
+		echo "# outcome: $outcome"
+		[ "$EXPECTED" = either ] || [ "$EXPECTED" = $outcome ] ||
+			verdict wrong "expected to $EXPECTED, but $outcome"
+		;;
+	run)
+		steps
+		if [ "$WORD" = ok ] && [ "$EXPECTED" = works ]; then
+			bounded works || verdict wrong "commands do not come back: $(tail -n 1 $WORK/output)"
+		fi
+		;;
+	remove) steps ;;
+	esac
+	! is_loaded || take_away
+	case $WORD in hang | not-removable) return ;; esac
+	hca 'log 12' >$WORK/commands
+	make_well
+	[ -d "$AT" ] || echo 1 >/sys/bus/pci/rescan
+	look_at_model
+	hca 'conformance expect'
+	bounded attach
+	[ $? != 124 ] || verdict hang "probe of a card that is well again"
+	bounded works || verdict no-return "$(tail -n 1 $WORK/output)"
+}
+
+# Usage: one NAME SEED; fails if nothing more can be done with this kernel.
+one() {
+	echo "run $1 $2"
+	started=$(now_ms)
+	run_fault "$1" "$2"
+	look_at_kernel_log
+	look_at_model
+	if [ "$WORD" != ok ] && [ "$WORD" != skip ]; then
+		tail -n 40 $WORK/log | sed 's/^/# log: /'
+		sed 's/^/# commands: /' $WORK/commands
+	fi
+	echo "result $1 $2 $WORD $(($(now_ms) - started)) $DETAIL"
+	case $WORD in ok | skip | violation | wrong | leak) ;; *) return 1 ;; esac
+}
+
+# What kmemleak finds is put down to the group of runs.
+look_for_leaks() {
+	[ -w /sys/kernel/debug/kmemleak ] || return 0
+	for _ in 1 2; do
+		echo scan >/sys/kernel/debug/kmemleak
+	done
+	cat /sys/kernel/debug/kmemleak >$WORK/leaks
+	[ -s $WORK/leaks ] || return 0
+	head -n 60 $WORK/leaks | sed 's/^/# leak: /'
+	echo "leak $(grep -c '^unreferenced object' $WORK/leaks) $(sed -n 's/^ *comm "\([^"]*\)".*/\1/p' \
+		$WORK/leaks | sort | uniq -c | xargs)"
+	echo clear >/sys/kernel/debug/kmemleak
+}
+
+[ ! -w /sys/kernel/debug/kmemleak ] || {
+	echo scan=off
+	echo clear
+} >/sys/kernel/debug/kmemleak
+set_up_card
+hca 'conformance clear'
+! is_loaded || detach
+bounded attach
+bounded works || echo "# the driver does not work before the first fault: $(cat $WORK/output)"
+dmesg -c >/dev/null
+for each; do
+	one "${each%:*}" "${each##*:}" || exit 77
+done
+look_for_leaks
