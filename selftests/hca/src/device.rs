@@ -30,6 +30,10 @@ use crate::eq::{
     Posted, //
 };
 use crate::esw::EswState;
+use crate::event_faults::{
+    Event,
+    EventFaults, //
+};
 use crate::faults::Faults;
 use crate::health::Health;
 use crate::ifc::fields::health_buffer;
@@ -37,6 +41,11 @@ use crate::irq::Interrupts;
 use crate::iseg::{
     nic,
     InitSegment, //
+};
+use crate::later::{
+    self,
+    Agenda,
+    Later, //
 };
 use crate::log::CommandLog;
 use crate::memory::GuestMemory;
@@ -94,6 +103,9 @@ pub struct Device {
     pub esw: EswState,
     pub health: Health,
     pub faults: Faults,
+    pub event_faults: EventFaults,
+    /// What the device does some time later.
+    pub later: Agenda,
     pub log: CommandLog,
     pub net: Net,
     /// False while the function answers nothing on the bus.
@@ -126,6 +138,8 @@ impl Device {
             esw: EswState::new(&variant),
             health: Health::new(variant.fw_version_word(), variant.hw_id),
             faults: Faults::default(),
+            event_faults: EventFaults::default(),
+            later: Agenda::default(),
             net: Net::new(&variant),
             pci_alive: true,
             vxlan_ports: BTreeSet::new(),
@@ -147,6 +161,8 @@ impl Device {
         self.caps.reset();
         self.pages.reset();
         self.eqs.clear();
+        self.later.forget_driver();
+        self.event_faults.forget_driver();
         self.objects.clear();
         self.vxlan_ports.clear();
         self.registers.reset(&self.variant);
@@ -185,15 +201,32 @@ impl Device {
         }
     }
 
-    /// Writes an event to a given EQ and raises its interrupt.
+    /// Sends an event to a given EQ, unless a fault holds it up; true if it was written, or if a
+    /// fault has taken it.
     pub fn post_to(&mut self, number: u8, kind: u8, sub_type: u8, data: &[u8]) -> bool {
+        let (now, later) = self.event_faults.pass(Event {
+            queue: number,
+            kind,
+            sub_type,
+            data: data.to_vec(),
+            ..Event::default()
+        });
+        if let Some((after, event)) = later {
+            self.later.add(after, Later::Event(event));
+        }
+        now.iter().fold(true, |all, e| self.write_event(e) && all)
+    }
+
+    /// Writes an event to its EQ and raises the interrupt.
+    pub fn write_event(&mut self, event: &Event) -> bool {
+        let (number, kind) = (event.queue, event.kind);
         if !pci::bus_master(&self.config) || !self.pci_alive {
             return false;
         }
         let Some(eq) = self.eqs.get_mut(number) else {
             return false;
         };
-        match eq.post(&self.memory, kind, sub_type, data) {
+        match eq.post(&self.memory, event) {
             Posted::Written(vector) => {
                 self.counters.events += 1;
                 self.counters.command_events += u64::from(kind == event::COMMAND);
@@ -331,12 +364,14 @@ impl Shared {
                 device = self.lock();
                 continue;
             }
+            later::run_due(&mut device, now);
             crate::net::run_due(&mut device, now);
             let next = device
                 .cmdq
                 .next_due()
                 .into_iter()
                 .chain(device.net.next_due())
+                .chain(device.later.next_due())
                 .min();
             let left = next.map_or(Duration::from_secs(1), |t| t.saturating_duration_since(now));
             device = self

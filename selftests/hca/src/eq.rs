@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::event_faults::Event;
+use crate::faults;
 use crate::memory::{
     DmaFault,
     GuestMemory, //
@@ -170,7 +172,7 @@ impl Eq {
     }
 
     /// Writes an EQE and hands it over.
-    pub fn post(&mut self, memory: &GuestMemory, kind: u8, sub_type: u8, data: &[u8]) -> Posted {
+    pub fn post(&mut self, memory: &GuestMemory, event: &Event) -> Posted {
         if self.status != status::OK {
             self.lost += 1;
             return Posted::Dead;
@@ -182,13 +184,17 @@ impl Eq {
             return Posted::Overrun;
         }
         let mut eqe = [0u8; EQE_BYTES as usize];
-        eqe[1] = kind;
-        eqe[3] = sub_type;
-        for (to, from) in eqe[0x20..0x3c].iter_mut().zip(data) {
+        eqe[1] = event.kind;
+        eqe[3] = event.sub_type;
+        for (to, from) in eqe[0x20..0x3c].iter_mut().zip(&event.data) {
             *to = *from;
         }
         let owner = self.owner();
         eqe[0x3e] = !eqe.iter().fold(owner, |x, b| x ^ b);
+        eqe[0x3f] = owner;
+        for (offset, bytes) in &event.replaced {
+            faults::replace(&mut eqe, *offset, bytes);
+        }
         let index = if self.collapse {
             0
         } else {
@@ -200,13 +206,14 @@ impl Eq {
         };
         let written = memory
             .write(address, &eqe[..0x3f])
-            .and_then(|()| memory.write_byte_release(address + 0x3f, owner));
+            .and_then(|()| memory.write_byte_release(address + 0x3f, eqe[0x3f]));
         if let Err(fault) = written {
             self.status = status::WRITE_FAILURE;
             return Posted::Fault(fault);
         }
         self.pi = self.pi.wrapping_add(1) & CI_MASK;
-        Posted::Written(self.interrupt())
+        let vector = self.interrupt();
+        Posted::Written(vector.filter(|_| !event.silent))
     }
 
     fn interrupt(&mut self) -> Option<u16> {
@@ -342,6 +349,13 @@ pub mod tests {
         }
     }
 
+    fn completion() -> Event {
+        Event {
+            kind: event::COMMAND,
+            ..Event::default()
+        }
+    }
+
     fn owner(memory: &GuestMemory, index: u64) -> u8 {
         let mut b = [0];
         memory.read(0x1000 + index * 64 + 0x3f, &mut b).unwrap();
@@ -354,7 +368,7 @@ pub mod tests {
         let mut eq = small();
         for pass in 0..5u32 {
             for i in 0..4 {
-                assert_eq!(eq.post(&memory, 0x0a, 0, &[]), Posted::Written(None));
+                assert_eq!(eq.post(&memory, &completion()), Posted::Written(None));
                 assert_eq!(u32::from(owner(&memory, i)), pass & 1);
                 assert_eq!(eq.update(eq.pi, false), Ok(None));
             }
@@ -362,7 +376,7 @@ pub mod tests {
         // The counter's 24 bits wrap without a break in the phase.
         (eq.ci, eq.pi) = (CI_MASK, CI_MASK);
         assert_eq!(eq.owner(), 1);
-        assert_eq!(eq.post(&memory, 0x0a, 0, &[]), Posted::Written(None));
+        assert_eq!(eq.post(&memory, &completion()), Posted::Written(None));
         assert_eq!((eq.pi, eq.owner()), (0, 0));
         assert_eq!(eq.update(0, false), Ok(None));
     }
@@ -372,18 +386,18 @@ pub mod tests {
         let memory = guest(0x1000, 0x1000);
         let mut eq = small();
         for _ in 0..4 {
-            assert_eq!(eq.post(&memory, 0x0a, 0, &[]), Posted::Written(None));
+            assert_eq!(eq.post(&memory, &completion()), Posted::Written(None));
         }
-        assert_eq!(eq.post(&memory, 0x0a, 0, &[]), Posted::Overrun);
+        assert_eq!(eq.post(&memory, &completion()), Posted::Overrun);
         assert_eq!(eq.status, status::WRITE_FAILURE);
-        assert_eq!(eq.post(&memory, 0x0a, 0, &[]), Posted::Dead);
+        assert_eq!(eq.post(&memory, &completion()), Posted::Dead);
         assert_eq!(eq.lost, 2);
         let mut ignoring = Eq {
             overrun_ignore: true,
             ..small()
         };
         for _ in 0..9 {
-            assert_eq!(ignoring.post(&memory, 0x0a, 0, &[]), Posted::Written(None));
+            assert_eq!(ignoring.post(&memory, &completion()), Posted::Written(None));
         }
     }
 
@@ -392,8 +406,8 @@ pub mod tests {
         let memory = guest(0x1000, 0x1000);
         let mut eq = small();
         assert_eq!(eq.update(0, true), Ok(None));
-        assert_eq!(eq.post(&memory, 0x0a, 0, &[]), Posted::Written(Some(1)));
-        assert_eq!(eq.post(&memory, 0x0a, 0, &[]), Posted::Written(None));
+        assert_eq!(eq.post(&memory, &completion()), Posted::Written(Some(1)));
+        assert_eq!(eq.post(&memory, &completion()), Posted::Written(None));
         assert_eq!(eq.update(1, true), Ok(Some(1)), "one entry still waits");
         assert_eq!(eq.update(2, true), Ok(None));
         assert_eq!(
@@ -429,11 +443,11 @@ pub mod tests {
     fn a_ring_without_memory() {
         let memory = guest(0x8000, 0x1000);
         let mut eq = small();
-        assert!(matches!(eq.post(&memory, 0x0a, 0, &[]), Posted::Fault(_)));
+        assert!(matches!(eq.post(&memory, &completion()), Posted::Fault(_)));
         let mut eq = Eq {
             pages: vec![],
             ..small()
         };
-        assert_eq!(eq.post(&memory, 0x0a, 0, &[]), Posted::Dead);
+        assert_eq!(eq.post(&memory, &completion()), Posted::Dead);
     }
 }

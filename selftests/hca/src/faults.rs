@@ -30,8 +30,29 @@ pub enum Effect {
     WrongBlock,
     /// Bytes of its output are replaced.
     Output(usize, Vec<u8>),
+    /// Bytes of the entry that is given back are replaced, after it was signed.
+    Entry(usize, Vec<u8>),
+    /// Bytes of an output block are replaced, after it was signed.
+    Block(usize, usize, Vec<u8>),
+    /// It completes a second time after this time: entry and event are written again.
+    Again(Duration),
+    /// A request is carried out as soon as the device has taken the command.
+    Do(Vec<String>),
     /// It waits for `release`.
     Hold,
+}
+
+/// Requests that a command cannot start: they wait, or end the model.
+const NOT_BY_COMMAND: &[&str] = &["wait", "exit", ""];
+
+impl Effect {
+    /// True if output blocks are not written as they should be.
+    pub fn damages_blocks(&self) -> bool {
+        matches!(
+            self,
+            Effect::WrongToken | Effect::BadSignature | Effect::WrongBlock | Effect::Block(..)
+        )
+    }
 }
 
 /// A fault and the commands that it is for.
@@ -65,7 +86,8 @@ impl std::fmt::Display for Fault {
 }
 
 impl Fault {
-    /// Parses `SELECTOR [op_mod=N] [skip=N] EFFECT [times N|forever]`.
+    /// Parses `SELECTOR [op_mod=N] [skip=N] EFFECT [times N|forever]`; the effect `do REQUEST` takes
+    /// all words up to the end.
     ///
     /// # Errors
     ///
@@ -120,12 +142,27 @@ impl Fault {
                 ("bad-signature", None) => effect = Some(Effect::BadSignature),
                 ("wrong-block", None) => effect = Some(Effect::WrongBlock),
                 ("out", None) => {
-                    let (offset, hex) = words
-                        .next()
-                        .and_then(|w| w.split_once('='))
-                        .ok_or("out needs OFFSET=HEX")?;
-                    let bytes = bits::parse_hex(hex).ok_or("out needs pairs of hex digits")?;
-                    effect = Some(Effect::Output(number(offset)?, bytes));
+                    let (offset, bytes) = replacement(words.next())?;
+                    effect = Some(Effect::Output(offset, bytes));
+                }
+                ("entry", None) => {
+                    let (offset, bytes) = replacement(words.next())?;
+                    effect = Some(Effect::Entry(offset, bytes));
+                }
+                ("block", None) => {
+                    let n = number(words.next().ok_or("block needs N OFFSET=HEX")?)?;
+                    let (offset, bytes) = replacement(words.next())?;
+                    effect = Some(Effect::Block(n, offset, bytes));
+                }
+                ("again", Some(v)) => {
+                    effect = Some(Effect::Again(Duration::from_millis(number(v)?)));
+                }
+                ("do", None) => {
+                    let request: Vec<String> = words.by_ref().map(|w| w.to_string()).collect();
+                    if NOT_BY_COMMAND.contains(&request.first().map_or("", String::as_str)) {
+                        return Err("do needs a request, other than wait and exit".into());
+                    }
+                    effect = Some(Effect::Do(request));
                 }
                 _ => return Err(format!("`{word}` is not understood; see `help`")),
             }
@@ -139,6 +176,28 @@ impl Fault {
 
     fn matches(&self, opcode: u16, op_mod: u16) -> bool {
         self.opcode.is_none_or(|o| o == opcode) && self.op_mod.is_none_or(|m| m == op_mod)
+    }
+}
+
+/// `OFFSET=HEX`: bytes that replace others.
+///
+/// # Errors
+///
+/// What is missing or not understood.
+pub fn replacement(word: Option<&&str>) -> Result<(usize, Vec<u8>), String> {
+    let (offset, hex) = word
+        .and_then(|w| w.split_once('='))
+        .ok_or("which bytes? OFFSET=HEX is needed")?;
+    let bytes = bits::parse_hex(hex).ok_or("bytes are pairs of hex digits")?;
+    Ok((number(offset)?, bytes))
+}
+
+/// Puts bytes into others, as far as these reach.
+pub fn replace(target: &mut [u8], offset: usize, bytes: &[u8]) {
+    for (i, b) in bytes.iter().enumerate() {
+        if let Some(to) = offset.checked_add(i).and_then(|at| target.get_mut(at)) {
+            *to = *b;
+        }
     }
 }
 
@@ -260,9 +319,24 @@ mod tests {
             fault("CREATE_EQ delay=20").unwrap().effect,
             Effect::Delay(Duration::from_millis(20))
         );
+        assert_eq!(
+            fault("any block 1 0x23f=00 times forever").unwrap().effect,
+            Effect::Block(1, 0x23f, vec![0])
+        );
+        let f = fault("NOP times 2 do pci dead 30").unwrap();
+        assert_eq!(f.times, Some(2));
+        assert_eq!(
+            f.effect,
+            Effect::Do(["pci", "dead", "30"].map(String::from).to_vec())
+        );
         for bad in [
             "",
             "any",
+            "any do",
+            "any do wait idle",
+            "any do exit",
+            "any entry 0",
+            "any block 0=00",
             "NO_SUCH drop",
             "any nonsense",
             "any delay=x",

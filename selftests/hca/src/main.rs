@@ -18,13 +18,17 @@ mod counters;
 mod device;
 mod eq;
 mod esw;
+mod event_faults;
 mod faults;
+#[cfg(test)]
+mod faults_tests;
 #[cfg(test)]
 mod harness;
 mod health;
 mod ifc;
 mod irq;
 mod iseg;
+mod later;
 mod log;
 mod memory;
 mod mmio;

@@ -100,6 +100,11 @@ impl Pages {
             .find_map(|s| s.range(range.clone()).next().copied())
     }
 
+    /// The first pages of all functions, at most so many.
+    pub fn first(&self, n: usize) -> Vec<u64> {
+        self.held.values().flatten().copied().take(n).collect()
+    }
+
     /// Number of pages of a function.
     pub fn count(&self, f: Function) -> usize {
         self.held.get(&f).map_or(0, BTreeSet::len)

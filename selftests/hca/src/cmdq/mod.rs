@@ -20,12 +20,16 @@ use crate::bits;
 use crate::command;
 use crate::device::Device;
 use crate::eq::event;
-use crate::faults::Effect;
+use crate::faults::{
+    self,
+    Effect, //
+};
 use crate::ifc::fields::{
     cmd_if_box,
     cmd_queue_entry, //
 };
 use crate::ifc::opcode;
+use crate::later::Later;
 use crate::log::Record;
 use crate::pci;
 use crate::rules::Rule;
@@ -71,6 +75,15 @@ impl Job {
 
     fn has(&self, effect: &Effect) -> bool {
         self.effects.contains(effect)
+    }
+
+    /// Requests to carry out now that it has been taken.
+    fn requests(&self) -> Vec<Vec<String>> {
+        let request = |effect: &Effect| match effect {
+            Effect::Do(words) => Some(words.clone()),
+            _ => None,
+        };
+        self.effects.iter().filter_map(request).collect()
     }
 
     /// True if it is never to complete.
@@ -189,8 +202,14 @@ pub fn doorbell(device: &mut Device, vector: u32) {
         }
         let address = queue.saturating_add(u64::from(slot).saturating_mul(device.iseg.stride()));
         if let Some(job) = take(device, slot, address) {
+            let requests = job.requests();
             device.counters.commands += 1;
             device.cmdq.jobs.insert(slot, job);
+            for request in requests {
+                // One that cannot be carried out now, as an event without an EQ, does nothing.
+                let words: Vec<&str> = request.iter().map(String::as_str).collect();
+                let _ = crate::control::perform(device, &words);
+            }
         }
     }
 }
@@ -306,11 +325,7 @@ pub fn complete(device: &mut Device, slot: u32) {
     };
     for effect in &job.effects {
         if let Effect::Output(offset, bytes) = effect {
-            for (i, b) in bytes.iter().enumerate() {
-                if let Some(slot) = offset.checked_add(i).and_then(|at| output.get_mut(at)) {
-                    *slot = *b;
-                }
-            }
+            faults::replace(&mut output, *offset, bytes);
         }
     }
     let (status, syndrome) = if output.len() >= 8 {
@@ -339,6 +354,37 @@ pub fn complete(device: &mut Device, slot: u32) {
     }
     device.counters.completions += 1;
     notify(device, &job);
+    for effect in &job.effects {
+        if let Effect::Again(after) = effect {
+            let mut entry = [0u8; cmd_queue_entry::BYTES];
+            if reaches_memory && device.memory.read(job.address, &mut entry).is_ok() {
+                let what = Later::Completion {
+                    slot,
+                    entry: entry.to_vec(),
+                    event_queue: job.event_queue,
+                };
+                device.later.add(*after, what);
+            }
+        }
+    }
+}
+
+/// Writes an entry a second time, as a device does that has lost count. The driver may have a new
+/// command there by now; but the queue must still be the driver's.
+pub fn complete_again(device: &mut Device, slot: u32, entry: &[u8], event_queue: Option<u8>) {
+    let Some(queue) = device.cmdq.address else {
+        return;
+    };
+    if !pci::bus_master(&device.config) || !device.pci_alive {
+        return;
+    }
+    let address = queue.saturating_add(u64::from(slot).saturating_mul(device.iseg.stride()));
+    // An address that is no longer mapped is no fault of the driver's either.
+    if device.memory.write(address, entry).is_ok() {
+        if let Some(number) = event_queue {
+            device.post_to(number, event::COMMAND, 0, &(1u32 << slot).to_be_bytes());
+        }
+    }
 }
 
 fn check_unchanged(device: &mut Device, job: &Job, subject: &str) {
@@ -374,22 +420,16 @@ fn write_back(
 ) -> Result<(), crate::memory::DmaFault> {
     let mode = device.caps.get("cmd_hca_cap.cmdif_checksum");
     let mut rest = output.get(INLINE..).unwrap_or(&[]);
-    let damaged = [Effect::WrongToken, Effect::BadSignature, Effect::WrongBlock]
-        .iter()
-        .any(|e| job.has(e));
-    for (address, old) in job
-        .output_chain
-        .addresses
-        .iter()
-        .zip(&job.output_chain.blocks)
-    {
+    let damaged = job.effects.iter().any(Effect::damages_blocks);
+    let chain = &job.output_chain;
+    for (index, (address, old)) in chain.addresses.iter().zip(&chain.blocks).enumerate() {
         let n = rest.len().min(DATA);
         if mode == mailbox::checksum::DISABLED && !damaged {
             device.memory.write(*address, &rest[..n])?;
         } else {
             let mut block = old.clone();
             block[..n].copy_from_slice(&rest[..n]);
-            damage(job, &mut block);
+            damage(job, index, &mut block);
             device.memory.write(*address, &block)?;
         }
         rest = &rest[n..];
@@ -414,8 +454,14 @@ fn write_back(
     if job.has(&Effect::BadSignature) {
         raw[cmd_queue_entry::SIGNATURE.byte()] ^= 0xff;
     }
-    let start = cmd_queue_entry::COMMAND_OUTPUT_INLINE_DATA.byte();
+    let mut start = cmd_queue_entry::COMMAND_OUTPUT_INLINE_DATA.byte();
     let last = raw.len() - 1;
+    for effect in &job.effects {
+        if let Effect::Entry(offset, bytes) = effect {
+            faults::replace(&mut raw, *offset, bytes);
+            start = start.min(*offset);
+        }
+    }
     device
         .memory
         .write(job.address.saturating_add(start as u64), &raw[start..last])?;
@@ -426,7 +472,7 @@ fn write_back(
 }
 
 /// Signs an output block, and damages it as asked for.
-fn damage(job: &Job, block: &mut [u8]) {
+fn damage(job: &Job, index: usize, block: &mut [u8]) {
     if job.has(&Effect::WrongToken) {
         bits::set(block, cmd_if_box::TOKEN, (job.entry.token() ^ 0x55).into());
     }
@@ -439,6 +485,14 @@ fn damage(job: &Job, block: &mut [u8]) {
         let at = cmd_if_box::SIGNATURE.byte();
         if let Some(byte) = block.get_mut(at) {
             *byte ^= 0xff;
+        }
+    }
+    for effect in &job.effects {
+        match effect {
+            Effect::Block(n, offset, bytes) if *n == index => {
+                faults::replace(block, *offset, bytes);
+            }
+            _ => {}
         }
     }
 }

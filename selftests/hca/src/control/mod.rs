@@ -4,6 +4,7 @@
 
 mod memory;
 mod requests;
+mod scribble;
 mod wait;
 
 use std::io::{
@@ -19,6 +20,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::device::Shared;
+
+pub use requests::perform;
 
 /// Longest request that is read.
 const MAX_LINE: u64 = 1 << 20;

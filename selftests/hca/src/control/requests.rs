@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::{
     memory,
+    scribble,
     wait, //
 };
 use crate::bits;
@@ -15,11 +16,13 @@ use crate::device::{
     Shared, //
 };
 use crate::eq::event;
+use crate::event_faults::event_type;
 use crate::faults::{
     number,
     Fault, //
 };
 use crate::health::Health;
+use crate::later::Later;
 use crate::pages::Function;
 
 /// Payload lines, or the reason why not.
@@ -43,12 +46,16 @@ iseg set FIELD VALUE | iseg initializing on|off|MS
 fault | fault add SELECTOR [op_mod=N] [skip=N] EFFECT [times N|forever] | fault clear
   SELECTOR: opcode name, number or any
   EFFECT: status=N [syndrome=N], delivery=N, drop, delay=MS, hold, noevent, duplicate-event,
-          wrong-token, bad-signature, wrong-block, out OFFSET=HEX
+          wrong-token, bad-signature, wrong-block, out OFFSET=HEX, entry OFFSET=HEX,
+          block N OFFSET=HEX, again=MS, do REQUEST
 release [N] [reverse]
 irq drop N | irq spurious VECTOR
+eqe fault TYPE|any [skip=N] EFFECT [times N|forever]
+  EFFECT: drop, double, delay=MS, swap, no-interrupt, set OFFSET=HEX
 eqe completion MASK | eqe type N [SUBTYPE] [HEX] | eqe burst N [TYPE] | eqe overrun EQN
-pci dead | pci alive
 memory | memory read ADDRESS LENGTH | memory write ADDRESS HEX
+dma pages N SEED | dma slot N OFFSET=HEX | dma eqe EQN AHEAD OFFSET=HEX
+pci dead [MS] | pci alive
 cap list [TEXT] | cap get NAME | cap set NAME VALUE [MAX] | caps reduced
 latency US
 wait commands|completions|events|interrupts N [MS] | wait inflight|held N [MS]
@@ -60,12 +67,17 @@ pub fn run(shared: &Shared, words: &[&str]) -> Answer {
     if let ["wait", rest @ ..] = words {
         return wait::run(shared, rest);
     }
-    let answer = device(&mut shared.lock(), words);
+    let answer = perform(&mut shared.lock(), words);
     shared.kick();
     answer
 }
 
-fn device(d: &mut Device, words: &[&str]) -> Answer {
+/// Carries out a request that does not wait.
+///
+/// # Errors
+///
+/// What is not understood, or cannot be done now.
+pub fn perform(d: &mut Device, words: &[&str]) -> Answer {
     let none = Vec::new();
     if let Some(answer) = crate::net::control(d, words) {
         return answer;
@@ -154,16 +166,34 @@ fn device(d: &mut Device, words: &[&str]) -> Answer {
         ["iseg", "initializing", "off"] => d.iseg.set_initializing(false),
         ["iseg", "initializing", ms] => d.iseg.initialize_for(Duration::from_millis(number(ms)?)),
         ["iseg", "set", field, value] => d.iseg.set_by_name(field, number(value)?)?,
-        ["fault"] => return Ok(d.faults.iter().map(|f| f.to_string()).collect()),
+        ["fault"] => {
+            let commands = d.faults.iter().map(|f| f.to_string());
+            return Ok(commands.chain(d.event_faults.show()).collect());
+        }
         ["fault", "add", rest @ ..] => d.faults.add(Fault::parse(rest)?),
-        ["fault", "clear"] => d.faults.clear(),
+        ["fault", "clear"] => {
+            d.faults.clear();
+            d.event_faults.clear();
+        }
+        ["eqe", "fault", rest @ ..] => d.event_faults.add(rest)?,
+        ["dma", rest @ ..] => return scribble::run(d, rest),
         ["release", rest @ ..] => return release(d, rest),
         ["irq", "drop", n] => d.irqs.drop = number(n)?,
         ["irq", "spurious", v] => d.interrupt(number(v)?),
         ["eqe", rest @ ..] => return eqe(d, rest),
-        ["pci", "dead"] => d.pci_alive = false,
-        ["pci", "alive"] => d.pci_alive = true,
         ["memory", rest @ ..] => return memory::run(d, rest),
+        ["pci", "dead", rest @ ..] if rest.len() < 2 => {
+            d.later.forget_alive();
+            if let Some(ms) = rest.first() {
+                d.later
+                    .add(Duration::from_millis(number(ms)?), Later::Alive);
+            }
+            d.pci_alive = false;
+        }
+        ["pci", "alive"] => {
+            d.later.forget_alive();
+            d.pci_alive = true;
+        }
         ["cap" | "caps", rest @ ..] => return caps(d, rest),
         ["latency", us] => d.cmdq.delay = Duration::from_micros(number(us)?),
         ["exit"] => std::process::exit(0),
@@ -175,13 +205,6 @@ fn device(d: &mut Device, words: &[&str]) -> Answer {
         }
     }
     Ok(none)
-}
-
-fn event_type(text: &str) -> Result<u8, String> {
-    match event::NAMES.iter().find(|(n, _)| *n == text) {
-        Some((_, v)) => Ok(*v),
-        None => number(text),
-    }
 }
 
 fn sub_type_and_data(rest: &[&str]) -> Result<(u8, Vec<u8>), String> {
