@@ -7,18 +7,21 @@
 
 PCI_DRIVER=/sys/bus/pci/drivers/$DRIVER
 AT=/sys/bus/pci/devices/$BDF
+# More parameters for the driver of this repository.
+PARAMETERS=
 
 is_loaded() { [ -d "/sys/module/$DRIVER" ]; }
 is_bound() { [ -e "$PCI_DRIVER/$BDF" ]; }
 
 # --- The driver of this repository: loaded and unloaded as a module each time
 
-prm_attach() { insmod /lib/modules/mlx5_prm_rs.ko "cmd_timeout_ms=$COMMAND_MS" init_timeout_ms=2000; }
-
-# The same for who is watched: loaded without a function, which is then bound by a write.
-prm_load_unbound() {
-	prm_attach || return 1
-	! is_bound || echo "$BDF" >"$PCI_DRIVER/unbind"
+prm_attach() {
+	if is_loaded; then
+		is_bound || echo "$BDF" >"$PCI_DRIVER/bind"
+		return
+	fi
+	# shellcheck disable=SC2086 # Several parameters are several words.
+	insmod /lib/modules/mlx5_prm_rs.ko "cmd_timeout_ms=$COMMAND_MS" init_timeout_ms=2000 $PARAMETERS
 }
 
 prm_detach() { rmmod mlx5_prm_rs; }
@@ -36,7 +39,7 @@ prm_work() {
 		cat "$(prm_file "$file")"
 	done
 	for file in esw/refresh health/refresh; do
-		echo 1 >"$(prm_file "$file")"
+		[ ! -e "$(prm_file "$file")" ] || echo 1 >"$(prm_file "$file")"
 	done
 	ask_for_pages
 	wait
@@ -56,14 +59,7 @@ core_attach() {
 	is_bound || echo "$BDF" >"$PCI_DRIVER/bind"
 }
 
-core_load_unbound() {
-	is_loaded || modprobe mlx5_core
-	! is_bound || echo "$BDF" >"$PCI_DRIVER/unbind"
-}
-
-core_detach() {
-	! is_bound || echo "$BDF" >"$PCI_DRIVER/unbind"
-}
+core_detach() { unbind; }
 
 # Reading about its event queues sends QUERY_EQ.
 core_work() {
@@ -93,7 +89,7 @@ mlx5_prm_rs) kind=prm ;;
 *) kind=core ;;
 esac
 attach() { ${kind}_attach; }
-load_unbound() { ${kind}_load_unbound; }
+unbind() { ! is_bound || echo "$BDF" >"$PCI_DRIVER/unbind"; }
 detach() { ${kind}_detach; }
 work() { ${kind}_work; }
 works() { ${kind}_works; }
@@ -108,6 +104,29 @@ leftovers() {
 
 pages_held() { hca pages | sed -n 's/^total: //p'; }
 pages_held_is() { [ "$(pages_held)" = "$1" ]; }
+
+# The n-th allocation of a task fails, if the kernel can do that: in its /proc/self/fail-nth.
+allocations_can_fail() { [ -e /proc/self/fail-nth ] && [ -d /sys/kernel/debug/failslab ]; }
+
+let_allocations_fail() {
+	for at in /sys/kernel/debug/failslab /sys/kernel/debug/fail_page_alloc; do
+		echo N >$at/ignore-gfp-wait
+		echo 0 >$at/verbose
+		[ ! -e $at/min-order ] || echo 0 >$at/min-order
+		[ ! -e $at/ignore-gfp-highmem ] || echo N >$at/ignore-gfp-highmem
+	done
+}
+
+# The function is bound, and the n-th allocation from here on fails. Usage: bind_failing N
+bind_failing() { sh -c "echo $1 >/proc/self/fail-nth; echo $BDF >$PCI_DRIVER/bind"; }
+
+# The same with a command. Usage: command_failing N
+command_failing() {
+	case $kind in
+	prm) sh -c "echo $1 >/proc/self/fail-nth; echo 3 >$(prm_file cmd/nop)" ;;
+	*) sh -c "echo $1 >/proc/self/fail-nth; read -r _ </sys/kernel/debug/mlx5/$BDF/EQs/0x4/*" ;;
+	esac
+}
 
 # Pages are asked for, and taken back.
 ask_for_pages() {

@@ -11,6 +11,7 @@
 #	{x:A..B}	the same in hexadecimal, as 0x...
 #	{A,B,...}	one of these texts, which may be empty
 #	{hex:N}		N random bytes, as pairs of hexadecimal digits
+#	{seed:M:A}	A plus the seed modulo M, to cover a range
 
 BEGIN {
 	FS = "|"
@@ -48,6 +49,10 @@ function choose(text,	part, n, low, high, i) {
 		for (i = 0; i < n; i++)
 			text = text sprintf("%02x", draw(256))
 		return text
+	}
+	if (text ~ /^seed:/) {
+		split(text, part, ":")
+		return seed % part[2] + part[3]
 	}
 	if (text ~ /\.\./) {
 		n = index(text, "..")

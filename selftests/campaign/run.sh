@@ -90,15 +90,62 @@ make_well() {
 
 # --- Steps
 
+# Usage: limited WHAT COMMAND...
+limited() {
+	what=$1
+	shift
+	bounded "$@"
+	[ $? != 124 ] || verdict hang "$what takes longer than $BOUND_S s"
+}
+
+# Work goes on in the background, so that something can happen meanwhile.
+start_work() {
+	rm -f $WORK/work-done
+	{
+		work >/dev/null 2>&1
+		: >$WORK/work-done
+	} &
+}
+
+# The driver is started with one allocation failing, and then with the next one, and so on.
+# Usage: fail_allocations FROM COUNT
+fail_allocations() {
+	i=0
+	while [ $((i += 1)) -le "$2" ] && [ "$WORD" = ok ]; do
+		limited "probe with allocation $(($1 + i)) failing" bind_failing $(($1 + i))
+		limited "removal after allocation $(($1 + i)) failed" unbind
+		pages_held_is 0 || verdict leak "allocation $(($1 + i)): the device has $(pages_held) pages"
+		left=$(${kind}_leftovers | grep -v debugfs)
+		[ -z "$left" ] || verdict wrong "allocation $(($1 + i)): left in the machine: $left"
+	done
+}
+
 step() {
 	case $1 in
-	@work) bounded work || [ $? != 124 ] || verdict hang "work" ;;
-	@unbind) bounded sh -c "echo 1 >$AT/remove" || [ $? != 124 ] || verdict hang "surprise removal" ;;
-	@clean-up) hca 'fault clear' >/dev/null ;;
+	@work) limited work work ;;
+	@start-work) start_work ;;
+	@end-work) until_true $BOUND_S test -e $WORK/work-done || verdict hang "work" ;;
+	@unplug) limited "surprise removal" sh -c "echo 1 >$AT/remove" ;;
 	@sleep) usleep $(($2 * 1000)) ;;
+	@signed)
+		# shellcheck disable=SC2034 # For drivers.sh.
+		PARAMETERS=checksum=1
+		;;
+	@fail-allocation)
+		attach
+		unbind
+		fail_allocations "$2" "$3"
+		;;
+	@fail-work) limited "work with allocation $2 failing" command_failing "$2" ;;
 	@*) verdict wrong "the step '$*' is not known" ;;
-	*) hca "$*" >$WORK/answer 2>&1 || verdict wrong "the model refused '$*': $(cat $WORK/answer)" ;;
+	*) hca "$*" >$WORK/answer 2>&1 || refused "$@" ;;
 	esac
+}
+
+# The model may have nothing any more that an event could go to; all else is a mistake in the table.
+refused() {
+	grep -q -E 'no EQ|no such EQ|no command queue|cannot reach memory|in time' $WORK/answer ||
+		verdict wrong "the model refused '$*': $(cat $WORK/answer)"
 }
 
 steps() {
@@ -110,6 +157,7 @@ steps() {
 
 # The function is taken away in an orderly way, and nothing of the driver is left.
 take_away() {
+	is_loaded || return
 	bounded detach
 	case $? in
 	0) ;;
@@ -170,6 +218,13 @@ run_fault() {
 		cat >$WORK/steps
 	} <$WORK/fault
 	sed "s/^/# $1 $2: /" $WORK/steps
+	if grep -q '^@fail-' $WORK/steps; then
+		allocations_can_fail || {
+			verdict skip "this kernel has no fault injection"
+			return
+		}
+		let_allocations_fail
+	fi
 	echo "campaign: run $1 $2" >/dev/kmsg
 	hca "conformance expect $(rules)"
 	case $WHEN in
@@ -195,8 +250,10 @@ run_fault() {
 		;;
 	remove) steps ;;
 	esac
-	! is_loaded || take_away
+	take_away
 	case $WORD in hang | not-removable) return ;; esac
+	# shellcheck disable=SC2034 # For drivers.sh.
+	PARAMETERS=
 	hca 'log 12' >$WORK/commands
 	make_well
 	[ -d "$AT" ] || echo 1 >/sys/bus/pci/rescan
