@@ -33,11 +33,10 @@ prm_work() {
 	for _ in 1 2 3; do
 		echo 3 >"$(prm_file cmd/nop)" &
 	done
-	# Whatever there is to be read and asked.
-	for file in summary pages cmd/state cmd/outstanding cmd/failures cmd/history caps/general \
-		eq/events eq/last health/state health/buffer health/layout esw/functions; do
-		cat "$(prm_file "$file")"
-	done
+	(
+		cd "$(prm_file .)" && cat summary pages cmd/state cmd/outstanding cmd/failures \
+			cmd/history caps/general eq/events eq/last eq/*/state health/* esw/functions
+	)
 	for file in esw/refresh health/refresh; do
 		[ ! -e "$(prm_file "$file")" ] || echo 1 >"$(prm_file "$file")"
 	done
@@ -97,9 +96,8 @@ works() { ${kind}_works; }
 # What is left of the driver in the machine; nothing is right.
 leftovers() {
 	${kind}_leftovers
-	grep -F "@pci:$BDF" /proc/interrupts
-	grep -F "@$BDF" /proc/interrupts
-	[ "$(cat "$AT/enable")" = 0 ] || echo "the PCI device is enabled ($(cat "$AT/enable"))"
+	grep -E "@(pci:)?$BDF" /proc/interrupts
+	[ ! -d "$AT" ] || [ "$(cat "$AT/enable")" = 0 ] || echo "the PCI device is enabled"
 }
 
 pages_held() { hca pages | sed -n 's/^total: //p'; }
