@@ -154,7 +154,7 @@ fn ownership_while_the_device_works() {
 #[test]
 fn registers() {
     let mut rig = Rig::initialized("cx6dx");
-    rig.write32(0x200, 0);
+    rig.write32(0x200, 1);
     rig.write32(0x1010, 0);
     assert_eq!(rig.rules(), ["mmio-reserved"; 2]);
     mmio::write(&mut rig.device, 0x18, &[0; 8]);

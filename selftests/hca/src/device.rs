@@ -56,6 +56,7 @@ use crate::objects::{
 };
 use crate::pages::Pages;
 use crate::rules::Rule;
+use crate::stamps::Stamps;
 use crate::variants::Variant;
 use crate::{
     bits,
@@ -110,6 +111,8 @@ pub struct Device {
     pub net: Net,
     /// False while the function answers nothing on the bus.
     pub pci_alive: bool,
+    /// When the last fault of the health registers or the bus began, and what was said since.
+    pub stamps: Stamps,
     /// UDP ports known as VXLAN.
     pub vxlan_ports: BTreeSet<u16>,
     /// Version string that the driver told.
@@ -142,6 +145,7 @@ impl Device {
             later: Agenda::default(),
             net: Net::new(&variant),
             pci_alive: true,
+            stamps: Stamps::default(),
             vxlan_ports: BTreeSet::new(),
             driver_version: String::new(),
             variant,

@@ -51,6 +51,10 @@ pub struct Health {
     base: u32,
     since: Instant,
     frozen: bool,
+    /// Whether zeros that a driver writes clear the buffer.
+    ///
+    /// No public driver writes it, so that both has to be reckoned with.
+    pub writable: bool,
 }
 
 impl Health {
@@ -62,6 +66,7 @@ impl Health {
             base: 1,
             since: Instant::now(),
             frozen: false,
+            writable: true,
         };
         health.clear(fw_version, hw_id);
         health
@@ -72,6 +77,16 @@ impl Health {
         self.buffer.fill(0);
         bits::set(&mut self.buffer, hb::FW_VERSION, u64::from(fw_version));
         bits::set(&mut self.buffer, hb::HW_ID, u64::from(hw_id));
+    }
+
+    /// Takes a zero that a driver writes to the word at an offset of the buffer.
+    pub fn write_zero(&mut self, offset: usize) {
+        if !self.writable {
+            return;
+        }
+        if let Some(word) = self.buffer.get_mut(offset..offset.saturating_add(4)) {
+            word.fill(0);
+        }
     }
 
     /// Value of the health counter.
@@ -137,6 +152,10 @@ impl Health {
                 if self.frozen { "frozen" } else { "running" }
             ),
             format!("period_ms: {}", self.period.as_millis()),
+            format!(
+                "buffer_writes: {}",
+                if self.writable { "clear" } else { "ignored" }
+            ),
         ];
         lines.extend(bits::dump(&self.buffer));
         lines

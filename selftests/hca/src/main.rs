@@ -38,6 +38,7 @@ mod options;
 mod pages;
 mod pci;
 mod rules;
+mod stamps;
 mod variants;
 mod vfio;
 mod vpd;

@@ -91,6 +91,10 @@ fn write_iseg(device: &mut Device, offset: u64, data: &[u8]) {
         at::DOORBELL => cmdq::doorbell(device, value),
         // The acknowledge of a PCI-synchronous reset, and the legacy interrupt.
         at::INITIALIZING | at::CLEAR_INT | at::CLEAR_INTX => {}
+        // What the health buffer holds from before may be cleared, and by nothing but zeros.
+        o if (at::HEALTH..at::HEALTH_END).contains(&o) && value == 0 => {
+            device.health.write_zero((o - at::HEALTH) as usize);
+        }
         _ => {
             let text = format!("write of {value:#010x} at {offset:#x}");
             device.violation(Rule::MmioReserved, "MMIO", text);

@@ -41,7 +41,8 @@ event TYPE [SUBTYPE] [HEX]
 esw | esw vfs N | esw total N | esw pf-disabled on|off | esw pf-not-exist on|off
   esw bdf BB:DD.F | esw vhca_id N | esw host-number N | esw sf N on|off   [quiet]
 health | health freeze | health run | health period MS | health counter N
-  health set FIELD=VALUE ... | health clear
+  health set FIELD=VALUE ... | health clear | health writable|readonly
+stamp | stamp NAME
 iseg set FIELD VALUE | iseg initializing on|off|MS
 fault | fault add SELECTOR [op_mod=N] [skip=N] EFFECT [times N|forever] | fault clear
   SELECTOR: opcode name, number or any
@@ -165,7 +166,12 @@ pub fn perform(d: &mut Device, words: &[&str]) -> Answer {
         ["iseg", "initializing", "on"] => d.iseg.set_initializing(true),
         ["iseg", "initializing", "off"] => d.iseg.set_initializing(false),
         ["iseg", "initializing", ms] => d.iseg.initialize_for(Duration::from_millis(number(ms)?)),
-        ["iseg", "set", field, value] => d.iseg.set_by_name(field, number(value)?)?,
+        ["iseg", "set", field, value] => {
+            d.iseg.set_by_name(field, number(value)?)?;
+            d.stamps.fault();
+        }
+        ["stamp"] => return Ok(d.stamps.show()),
+        ["stamp", name] => d.stamps.add(name)?,
         ["fault"] => {
             let commands = d.faults.iter().map(|f| f.to_string());
             return Ok(commands.chain(d.event_faults.show()).collect());
@@ -189,6 +195,7 @@ pub fn perform(d: &mut Device, words: &[&str]) -> Answer {
                     .add(Duration::from_millis(number(ms)?), Later::Alive);
             }
             d.pci_alive = false;
+            d.stamps.fault();
         }
         ["pci", "alive"] => {
             d.later.forget_alive();
@@ -291,8 +298,13 @@ fn eqs(d: &Device) -> Vec<String> {
 fn health(d: &mut Device, rest: &[&str]) -> Answer {
     match rest {
         [] => return Ok(d.health.show()),
-        ["freeze"] => d.health.freeze(),
+        ["freeze"] => {
+            d.health.freeze();
+            d.stamps.fault();
+        }
         ["run"] => d.health.run(),
+        ["writable"] => d.health.writable = true,
+        ["readonly"] => d.health.writable = false,
         ["period", ms] => d.health.set_period(Duration::from_millis(number(ms)?)),
         ["counter", n] => d.health.set_counter(number(n)?),
         ["clear"] => {
@@ -306,6 +318,7 @@ fn health(d: &mut Device, rest: &[&str]) -> Answer {
                     .ok_or_else(|| format!("the health buffer has no field {name}"))?;
                 bits::set(&mut d.health.buffer, field, number(value)?);
             }
+            d.stamps.fault();
         }
         _ => return Err("which? see `help`".into()),
     }
