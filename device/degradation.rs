@@ -64,6 +64,9 @@ impl Degradation {
 pub struct Degradations(u32);
 
 impl Degradations {
+    /// The empty set.
+    pub const NONE: Self = Self(0);
+
     /// The set with these bits; those without a meaning are left out.
     pub fn from_bits(bits: u32) -> Self {
         Self(

@@ -82,6 +82,15 @@ impl<'bound> InitSegment<'bound> {
         Ok(())
     }
 
+    /// Writes the word at `offset` of the init segment.
+    ///
+    /// # Errors
+    ///
+    /// [`EINVAL`] if BAR 0 has no such word.
+    pub(crate) fn write_word(&self, offset: usize, value: u32) -> Result {
+        self.bar.try_write_be32(offset, value)
+    }
+
     /// Rings the doorbell of the command queue for the slots whose bits are set.
     #[inline]
     pub(crate) fn ring_doorbell(&self, slots: u32) {

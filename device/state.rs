@@ -3,14 +3,26 @@
 //! Whether the function is alive and well, shared by those who find out and those who wait for it.
 
 use super::{
+    change::{
+        Change,
+        Status,
+        What, //
+    },
+    condition::{
+        Condition,
+        Reason, //
+    },
     degradation::{
         Degradation,
         Degradations, //
     },
     outstanding::OutstandingTable, //
 };
-use crate::kernel_ext::fmt::kernel_display;
-use core::fmt;
+use crate::kernel_ext::{
+    clock,
+    fmt::kernel_display,
+    ring::Ring, //
+};
 use kernel::{
     new_spinlock,
     prelude::*,
@@ -27,103 +39,8 @@ use kernel::{
     },
 };
 
-/// Why a function is fatal.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(u32)]
-pub(crate) enum Reason {
-    /// The health counter stands still.
-    Stalled = 1,
-    /// Firmware reports a syndrome and asks for a reset.
-    Syndrome = 2,
-    /// The nic_interface field says that the function is disabled.
-    Disabled = 3,
-    /// The nic_interface field says that a reset is under way.
-    Reset = 4,
-    /// A command that is to stop the function did not come back.
-    Silent = 5,
-    /// A recovery was tried, and did not bring the function back.
-    NotRecovered = 6,
-    /// The driver is being unbound while a recovery is under way.
-    Unbinding = 7,
-}
-
-impl Reason {
-    /// The word that programs look for.
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            Reason::Stalled => "stalled",
-            Reason::Syndrome => "syndrome",
-            Reason::Disabled => "disabled",
-            Reason::Reset => "reset",
-            Reason::Silent => "silent",
-            Reason::NotRecovered => "not-recovered",
-            Reason::Unbinding => "unbinding",
-        }
-    }
-
-    /// The reason in words.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Reason::Stalled => "the health counter stands still",
-            Reason::Syndrome => "firmware reports a syndrome and asks for a reset",
-            Reason::Disabled => "the function is disabled (nic_interface=1)",
-            Reason::Reset => "the function is being reset (nic_interface=7)",
-            Reason::Silent => "commands do not come back",
-            Reason::NotRecovered => "the recovery did not bring it back",
-            Reason::Unbinding => "the driver is being unbound",
-        }
-    }
-}
-
-/// The condition of a function.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Condition {
-    /// Commands may be sent.
-    Alive,
-    /// Firmware cannot be relied on any more: commands would not come back.
-    Fatal(Reason),
-    /// The device does not answer at all: every read is all ones.
-    Gone,
-}
-
-impl Condition {
-    const ALIVE: u32 = 0;
-    const GONE: u32 = u32::MAX;
-
-    const fn into_raw(self) -> u32 {
-        match self {
-            Condition::Alive => Self::ALIVE,
-            // CAST: The discriminants are those of a `repr(u32)`.
-            Condition::Fatal(reason) => reason as u32,
-            Condition::Gone => Self::GONE,
-        }
-    }
-
-    const fn from_raw(raw: u32) -> Self {
-        match raw {
-            Self::ALIVE => Condition::Alive,
-            1 => Condition::Fatal(Reason::Stalled),
-            2 => Condition::Fatal(Reason::Syndrome),
-            3 => Condition::Fatal(Reason::Disabled),
-            4 => Condition::Fatal(Reason::Reset),
-            5 => Condition::Fatal(Reason::Silent),
-            6 => Condition::Fatal(Reason::NotRecovered),
-            7 => Condition::Fatal(Reason::Unbinding),
-            _ => Condition::Gone,
-        }
-    }
-}
-
-/// Prints `alive`, or `fatal: ` and the reason, or `gone: ` and what that means.
-impl fmt::Display for Condition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Condition::Alive => f.write_str("alive"),
-            Condition::Fatal(reason) => write!(f, "fatal: {}", reason.name()),
-            Condition::Gone => f.write_str("gone: all reads are ones"),
-        }
-    }
-}
+/// Changes that are kept.
+const KEPT: usize = 64;
 
 kernel_display!(Condition);
 
@@ -172,8 +89,9 @@ pub(crate) struct State {
     raw: Atomic<u32>,
     degradations: Atomic<u32>,
     recovering: Atomic<bool>,
-    sequence: Atomic<u64>,
     outstanding: OutstandingTable,
+    #[pin]
+    changes: SpinLock<Ring<Change, KVec<Change>>>,
     #[pin]
     waiters: SpinLock<KVec<Arc<dyn Waiter>>>,
 }
@@ -189,8 +107,8 @@ impl State {
             raw: Atomic::new(Condition::ALIVE),
             degradations: Atomic::new(0),
             recovering: Atomic::new(false),
-            sequence: Atomic::new(0),
             outstanding: OutstandingTable::new()?,
+            changes <- new_spinlock!(Ring::new(KVec::from_elem(Change::EMPTY, KEPT, GFP_KERNEL)?)),
             waiters <- new_spinlock!(KVec::with_capacity(WAITERS, GFP_KERNEL)?),
         })
     }
@@ -215,9 +133,28 @@ impl State {
         self.recovering.load(Relaxed)
     }
 
-    /// Grows with every change of what the other methods tell.
+    /// How the function does now.
+    pub(crate) fn status(&self) -> Status {
+        Status {
+            condition: self.condition(),
+            degradations: self.degradations(),
+            recovering: self.is_recovering(),
+        }
+    }
+
+    /// How many changes there were of the [`status`](Self::status); it never gets less.
     pub(crate) fn sequence(&self) -> u64 {
-        self.sequence.load(Relaxed)
+        self.changes.lock().added()
+    }
+
+    /// The numbers of the changes that are still known, from 0 on.
+    pub(crate) fn changes(&self) -> core::ops::Range<u64> {
+        self.changes.lock().numbers()
+    }
+
+    /// A change by its number, if it is still known.
+    pub(crate) fn change(&self, number: u64) -> Option<Change> {
+        self.changes.lock().get(number)
     }
 
     /// The commands that the device has.
@@ -247,7 +184,7 @@ impl State {
                 Err(now) => old = now,
             }
         }
-        self.tell_all();
+        self.tell_all(What::Worse(condition));
         true
     }
 
@@ -257,7 +194,7 @@ impl State {
         self.outstanding.clear();
         self.degradations.store(0, Relaxed);
         self.raw.store(Condition::ALIVE, Release);
-        self.tell();
+        self.tell(What::Revived);
     }
 
     /// What somebody is told who wants to use the function while it cannot be used: [`EAGAIN`] if a
@@ -286,13 +223,17 @@ impl State {
                 Err(now) => old = now,
             }
         }
-        self.tell_all();
+        self.tell_all(What::Worse(Condition::Fatal(Reason::NotRecovered)));
     }
 
     /// Notes that a recovery begins or ends.
     pub(crate) fn set_recovering(&self, recovering: bool) {
         if self.recovering.xchg(recovering, Full) != recovering {
-            self.tell();
+            self.tell(if recovering {
+                What::RecoveryBegun
+            } else {
+                What::RecoveryEnded
+            });
         }
     }
 
@@ -339,22 +280,38 @@ impl State {
                 Err(now) => old = now,
             }
         }
-        self.tell();
+        self.tell(if holds {
+            What::Raised(which)
+        } else {
+            What::Mended(which)
+        });
         true
     }
 
-    /// Tells that the condition got worse.
-    fn tell_all(&self) {
-        self.sequence.fetch_add(1, Relaxed);
+    /// Keeps a change of the condition for the worse, and tells that there is one.
+    fn tell_all(&self, what: What) {
+        self.keep(what);
         for waiter in self.waiters.lock().iter() {
             waiter.wake();
             waiter.changed();
         }
     }
 
-    /// Tells that something changed.
-    fn tell(&self) {
-        self.sequence.fetch_add(1, Relaxed);
+    /// Keeps a change that was just made.
+    fn keep(&self, what: What) {
+        let mut changes = self.changes.lock();
+
+        changes.add(Change {
+            at_us: clock::monotonic_us(),
+            wall: clock::wall_seconds(),
+            what,
+            status: self.status(),
+        });
+    }
+
+    /// Keeps a change that was just made, and tells that there is one.
+    fn tell(&self, what: What) {
+        self.keep(what);
         for waiter in self.waiters.lock().iter() {
             waiter.changed();
         }

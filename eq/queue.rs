@@ -132,11 +132,6 @@ impl Stats {
         self.kind
     }
 
-    /// Notes that the device has given up on the queue.
-    pub(super) fn note_overrun(&self) {
-        self.overruns.fetch_add(1, Relaxed);
-    }
-
     /// Prints the queue, as `name: value` lines.
     pub(super) fn show(&self, w: &mut dyn fmt::Write) -> fmt::Result {
         writeln!(w, "kind: {}", self.kind.name())?;
@@ -164,6 +159,10 @@ pub(crate) struct EventQueue<'bound> {
     stuck_at: Option<u64>,
     /// The ring may have been full: the device shall be asked for its status.
     suspect: bool,
+    /// The watchdog had to take entries, and no interrupt has come for any since.
+    stalled: bool,
+    /// The device has given up on it.
+    failed: bool,
 }
 
 impl<'bound> EventQueue<'bound> {
@@ -219,6 +218,8 @@ impl<'bound> EventQueue<'bound> {
             stats: stats.clone(),
             stuck_at: None,
             suspect: false,
+            stalled: false,
+            failed: false,
         })
     }
 
@@ -235,7 +236,11 @@ impl<'bound> EventQueue<'bound> {
     /// Takes all new entries, after an interrupt; how many there were.
     pub(super) fn interrupt(&mut self) -> u64 {
         self.stats.interrupts.fetch_add(1, Relaxed);
-        self.take_all()
+        let count = self.take_all();
+        if count > 0 {
+            self.stalled = false;
+        }
+        count
     }
 
     /// Looks for entries that no interrupt was raised for, and takes them; whether there were any.
@@ -249,11 +254,24 @@ impl<'bound> EventQueue<'bound> {
         if waiting && self.stuck_at == Some(taken) {
             self.stuck_at = None;
             self.stats.lost_interrupts.fetch_add(1, Relaxed);
+            self.stalled = true;
             self.take_all();
             return true;
         }
         self.stuck_at = waiting.then_some(taken);
         false
+    }
+
+    /// Whether events do not come by themselves: interrupts are missing, or the device has given up
+    /// on the queue.
+    pub(super) fn is_stalled(&self) -> bool {
+        self.stalled || self.failed
+    }
+
+    /// Notes that the device has given up on the queue.
+    pub(super) fn note_failure(&mut self) {
+        self.failed = true;
+        self.stats.overruns.fetch_add(1, Relaxed);
     }
 
     /// Notes that the ring may have been full.

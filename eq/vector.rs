@@ -65,13 +65,18 @@ impl<'bound> Vector<'bound> {
         queues.remove(index).ok()
     }
 
-    /// Looks at all queues for entries that no interrupt was raised for.
-    pub(super) fn look(&self, mut lost: impl FnMut(&Arc<Stats>)) {
+    /// Looks at all queues for entries that no interrupt was raised for; whether events of one do
+    /// not come by themselves.
+    pub(super) fn look(&self, mut lost: impl FnMut(&Arc<Stats>)) -> bool {
+        let mut stalled = false;
+
         for queue in self.queues.lock().iter_mut() {
             if queue.look() {
                 lost(queue.stats());
             }
+            stalled |= queue.is_stalled();
         }
+        stalled
     }
 
     /// Notes that the queue of the kind may have been overrun, if it is here.
@@ -79,6 +84,15 @@ impl<'bound> Vector<'bound> {
         for queue in self.queues.lock().iter_mut() {
             if queue.stats().kind() == kind {
                 queue.suspect();
+            }
+        }
+    }
+
+    /// Notes that the device has given up on the queue of the kind.
+    pub(super) fn note_failure(&self, kind: Kind) {
+        for queue in self.queues.lock().iter_mut() {
+            if queue.stats().kind() == kind {
+                queue.note_failure();
             }
         }
     }

@@ -13,6 +13,7 @@ use crate::{
         self,
         Mode, //
     },
+    device::Degradation,
     kernel_ext::{
         kthread::{
             Body,
@@ -74,9 +75,10 @@ impl<'bound> Watchdog<'bound> {
     fn look(&self) {
         self.commands.reap();
 
+        let mut stalled = false;
         let events_are_lost = self.commands.lost_events() != self.lost_events.load(Relaxed);
         for vector in &self.vectors {
-            vector.look(|stats| {
+            stalled |= vector.look(|stats| {
                 if self.limit.pass().is_some() {
                     dev_warn!(
                         self.commands.scope().dev(),
@@ -93,7 +95,7 @@ impl<'bound> Watchdog<'bound> {
                 if !matches!(has_failed(&self.commands, number), Ok(true)) {
                     return;
                 }
-                stats.note_overrun();
+                vector.note_failure(stats.kind());
                 dev_err!(
                     self.commands.scope().dev(),
                     "event queue {} (eqn {number:#x}) was overrun: the device writes no more \
@@ -104,6 +106,12 @@ impl<'bound> Watchdog<'bound> {
                     self.commands.set_mode(Mode::Polling);
                 }
             });
+        }
+        let state = self.commands.state();
+        if stalled {
+            state.degrade(Degradation::EqStalled);
+        } else {
+            state.mend(Degradation::EqStalled);
         }
         // The question may have got no event either; that shall not make it be asked for ever.
         self.lost_events.store(self.commands.lost_events(), Relaxed);

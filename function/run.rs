@@ -230,6 +230,7 @@ impl<'bound> Run<'bound> {
         };
         // From here on that ends it.
         core::mem::forget(no_dma);
+        health::clear_leftover(*scope, init_segment, &common.health);
         let enabled = Enabled::new(&commands, embedded_cpu)?;
         let judging = Judging::begin(&common.health);
         let given_pages = GivenPages(pages.clone());
@@ -277,6 +278,7 @@ impl<'bound> Run<'bound> {
         if let Some(subscription) = functions.subscription().filter(|_| fits) {
             subscriptions.push(subscription, GFP_KERNEL)?;
         }
+        health::subscribe(*scope, &common.health, &general, &mut subscriptions)?;
         let events = Events::start(
             &commands,
             &uar,

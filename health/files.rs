@@ -27,6 +27,41 @@ impl Files {
     pub(crate) fn new(parent: &Dir, record: &Arc<Record>) -> Result<Self> {
         let dir = parent.subdir(c"health")?;
 
+        dir.read_file(c"status", record.clone(), |record, w| {
+            Ok(record.show_status(w)?)
+        })?;
+        dir.read_file(c"changes", record.clone(), |record, w| {
+            Ok(record.show_changes(w)?)
+        })?;
+        dir.rw_file(
+            c"evidence",
+            record.clone(),
+            |record, w| record.show_evidence(w),
+            |record, bytes| {
+                clears(bytes)?;
+                record.clear_evidence();
+                Ok(())
+            },
+        )?;
+        dir.read_file(c"leftover", record.clone(), |record, w| {
+            Ok(record.show_leftover(w)?)
+        })?;
+        dir.rw_file(
+            c"sensors",
+            record.clone(),
+            |record, w| Ok(record.show_sensors(w)?),
+            |record, bytes| {
+                clears(bytes)?;
+                record.clear_sensors();
+                Ok(())
+            },
+        )?;
+        dir.rw_file(
+            c"slow_ms",
+            record.clone(),
+            |record, w| Ok(writeln!(w, "{}", record.slow_ms())?),
+            |record, bytes| record.set_slow_ms(parse::u32(bytes)?),
+        )?;
         dir.read_file(c"state", record.clone(), |record, w| {
             Ok(record.show_state(w)?)
         })?;
@@ -60,4 +95,12 @@ impl Files {
 
         Ok(Self { _dir: dir })
     }
+}
+
+/// Checks that what was written to a file means that its content shall be forgotten: 0.
+fn clears(bytes: &[u8]) -> Result {
+    if parse::boolean(bytes)? {
+        return Err(EINVAL);
+    }
+    Ok(())
 }

@@ -29,9 +29,22 @@
 //! A mutex says whether readings count; only this thread, and who starts or stops a run, take it.
 //! Under it comes the spinlock around the record.
 
+mod clear;
+mod events;
 mod files;
 mod record;
 mod thread;
+
+#[allow(
+    unreachable_pub,
+    reason = "the file is public in the crate on the host that includes it"
+)]
+mod evidence;
+#[allow(
+    unreachable_pub,
+    reason = "the file is public in the crate on the host that includes it"
+)]
+mod leftover;
 
 #[allow(
     unreachable_pub,
@@ -42,14 +55,26 @@ mod machine;
     unreachable_pub,
     reason = "the file is public in the crate on the host that includes it"
 )]
+mod modules;
+#[allow(
+    unreachable_pub,
+    reason = "the file is public in the crate on the host that includes it"
+)]
 mod period;
 #[allow(
     unreachable_pub,
     reason = "the file is public in the crate on the host that includes it"
 )]
 mod render;
+#[allow(
+    unreachable_pub,
+    reason = "the file is public in the crate on the host that includes it"
+)]
+mod status;
 
 pub(crate) use self::{
+    clear::clear_leftover,
+    events::subscribe,
     files::Files,
     record::Record, //
 };
@@ -58,6 +83,7 @@ use self::thread::Watch;
 use crate::{
     device::{
         InitSegment,
+        Registration,
         State, //
     },
     kernel_ext::{
@@ -98,6 +124,7 @@ impl Drop for Judging {
 
 /// The watch over a function's health; dropping it ends the watch.
 pub(crate) struct Health<'bound> {
+    _registration: Registration,
     _thread: Kthread<'bound, Watch<'bound>>,
     record: Arc<Record>,
 }
@@ -118,6 +145,7 @@ impl<'bound> Health<'bound> {
         let name = scope.dev().name();
 
         Ok(Self {
+            _registration: state.add_waiter(record.clone())?,
             _thread: Kthread::spawn(
                 scope,
                 fmt!("prm_health@{name}"),

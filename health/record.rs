@@ -3,6 +3,11 @@
 //! What the health thread has found, for debugfs and the summary; outlives the function.
 
 use super::{
+    evidence::{
+        Case,
+        Evidence, //
+    },
+    leftover::Leftover,
     machine::{
         Machine,
         Sample,
@@ -10,10 +15,19 @@ use super::{
         Transition,
         Trouble, //
     },
-    render, //
+    modules::Sensors,
+    render,
+    status::{
+        self,
+        Commands, //
+    }, //
 };
 use crate::{
-    device::State,
+    device::{
+        Degradation,
+        State,
+        Waiter, //
+    },
     kernel_ext::{
         clock,
         ring::Ring,
@@ -22,6 +36,10 @@ use crate::{
     },
     prm::{
         dump,
+        event::{
+            PortModule,
+            TemperatureWarning, //
+        },
         health::Buffer,
         layout::Layout, //
     },
@@ -59,6 +77,14 @@ const THRESHOLD: u32 = 3;
 /// Thresholds that may be set.
 const THRESHOLD_RANGE: core::ops::RangeInclusive<u32> = 1..=100;
 
+/// Age in milliseconds from which on a command is slow, unless it is changed.
+///
+/// Most commands take some tens of microseconds; starting and stopping take up to seconds.
+const SLOW_MS: u32 = 5_000;
+
+/// Such ages that may be set, in milliseconds.
+const SLOW_RANGE_MS: core::ops::RangeInclusive<u32> = 100..=600_000;
+
 /// Transitions that are kept.
 const KEPT: usize = 64;
 
@@ -71,6 +97,8 @@ pub(super) mod wake {
     pub(in crate::health) const REFRESH: u32 = 1 << 0;
     /// The interval has changed.
     pub(in crate::health) const SETTINGS: u32 = 1 << 1;
+    /// The status of the function has changed.
+    pub(in crate::health) const CHANGED: u32 = 1 << 2;
 }
 
 /// Why the health buffer was read.
@@ -120,6 +148,8 @@ struct Inner {
     /// When the last reading of the registers was made.
     read_at_us: u64,
     reading: Option<Reading>,
+    /// What the buffer held at the last start.
+    leftover: Option<Leftover>,
     history: Ring<Entry, KVec<Entry>>,
 }
 
@@ -134,11 +164,20 @@ pub(crate) struct Record {
     signal: Signal,
     #[pin]
     inner: SpinLock<Inner>,
+    #[pin]
+    evidence: SpinLock<Evidence>,
+    #[pin]
+    sensors: SpinLock<Sensors>,
     state: Arc<State>,
     /// Whether readings are taken and count; held for the time of one.
     #[pin]
     judging: Mutex<bool>,
     interval_ms: Atomic<u32>,
+    slow_ms: Atomic<u32>,
+    /// The longest time that a reading came after it was due, in microseconds.
+    latest_us: Atomic<u64>,
+    /// Changes of the status that user space was told of.
+    told: Atomic<u64>,
     /// Readings of the buffer that were asked for, and up to which of them that was done.
     requested: Atomic<u64>,
     served: Atomic<u64>,
@@ -147,6 +186,11 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// Makes the record of a function of which nothing is known yet.
+    ///
+    /// # Errors
+    ///
+    /// [`ENOMEM`] without memory.
     pub(super) fn new(state: Arc<State>) -> impl PinInit<Self, Error> {
         try_pin_init!(Self {
             signal <- Signal::new(),
@@ -154,11 +198,17 @@ impl Record {
                 machine: Machine::new(THRESHOLD),
                 read_at_us: 0,
                 reading: None,
+                leftover: None,
                 history: Ring::new(KVec::from_elem(Entry::EMPTY, KEPT, GFP_KERNEL)?),
             }),
+            evidence <- new_spinlock!(Evidence::default()),
+            sensors <- new_spinlock!(Sensors::default()),
             state,
             judging <- new_mutex!(false),
             interval_ms: Atomic::new(INTERVAL_MS),
+            slow_ms: Atomic::new(SLOW_MS),
+            latest_us: Atomic::new(0),
+            told: Atomic::new(0),
             requested: Atomic::new(0),
             served: Atomic::new(0),
             waiters <- WaitQueue::new(),
@@ -174,6 +224,8 @@ impl Record {
         let mut now = self.judging.lock();
 
         if judging && !*now {
+            // Of what was told before the reset nothing holds, and the status says so already.
+            *self.sensors.lock() = Sensors::default();
             let wall = clock::wall_seconds();
             let mut inner = self.inner.lock();
             if let Some(transition) = inner.machine.restart(clock::monotonic_us()) {
@@ -217,6 +269,127 @@ impl Record {
         };
 
         self.inner.lock().reading = Some(reading);
+    }
+
+    /// Notes that a reading came `late_us` microseconds after it was due.
+    pub(super) fn note_late(&self, late_us: u64) {
+        if late_us > self.latest_us.load(Relaxed) {
+            self.latest_us.store(late_us, Relaxed);
+        }
+    }
+
+    /// Where the machine stands now.
+    pub(super) fn now(&self) -> Transition {
+        self.inner.lock().machine.now(clock::monotonic_us())
+    }
+
+    /// Keeps what the buffer held at a start.
+    pub(super) fn keep_leftover(&self, leftover: Leftover) {
+        self.inner.lock().leftover = Some(leftover);
+    }
+
+    /// Whether the buffer holds only what it held at the start; what differs from that is new, and
+    /// so is all that comes later.
+    pub(super) fn is_leftover(&self, buffer: &Buffer) -> bool {
+        let mut inner = self.inner.lock();
+
+        match &mut inner.leftover {
+            Some(leftover) if leftover.is_still(buffer) => true,
+            Some(leftover) => {
+                leftover.differs();
+                false
+            }
+            None => false,
+        }
+    }
+
+    /// Whether a leftover is remembered that a reading could be.
+    pub(super) fn remembers_leftover(&self) -> bool {
+        self.inner
+            .lock()
+            .leftover
+            .as_ref()
+            .is_some_and(Leftover::is_remembered)
+    }
+
+    /// Keeps a failure, if it is the first.
+    pub(super) fn latch(&self, case: &Case) {
+        self.evidence.lock().add(case);
+    }
+
+    /// Forgets the failures that are kept, so that the next one is the first.
+    pub(super) fn clear_evidence(&self) {
+        self.evidence.lock().clear();
+    }
+
+    /// Takes in what happened to a module.
+    pub(super) fn note_module(&self, event: &PortModule) {
+        let mut sensors = self.sensors.lock();
+
+        sensors.module(event);
+        // Under the lock, so that two events cannot overtake each other.
+        self.note_sensors(&sensors);
+    }
+
+    /// Takes in which sensors are too hot.
+    pub(super) fn note_temperature(&self, event: &TemperatureWarning) {
+        let mut sensors = self.sensors.lock();
+
+        sensors.temperature(event);
+        self.note_sensors(&sensors);
+    }
+
+    /// Forgets what modules and sensors told: the device may not tell when it is over.
+    pub(super) fn clear_sensors(&self) {
+        let mut sensors = self.sensors.lock();
+
+        *sensors = Sensors::default();
+        self.note_sensors(&sensors);
+    }
+
+    fn note_sensors(&self, sensors: &Sensors) {
+        for (which, holds) in [
+            (Degradation::PortModule, sensors.has_module_error()),
+            (Degradation::Temperature, sensors.is_hot()),
+        ] {
+            if holds {
+                self.state.degrade(which);
+            } else {
+                self.state.mend(which);
+            }
+        }
+    }
+
+    /// The numbers of the changes of the status that user space was not told of.
+    pub(super) fn untold(&self) -> core::ops::Range<u64> {
+        self.told.load(Relaxed)..self.state.sequence()
+    }
+
+    /// Notes that user space was told of the changes before `number`.
+    pub(super) fn note_told(&self, number: u64) {
+        self.told.store(number, Relaxed);
+    }
+
+    /// Age in microseconds from which on a command is slow.
+    pub(super) fn slow_us(&self) -> u64 {
+        u64::from(self.slow_ms()).saturating_mul(1000)
+    }
+
+    pub(super) fn slow_ms(&self) -> u32 {
+        self.slow_ms.load(Relaxed)
+    }
+
+    /// Changes the age from which on a command is slow.
+    ///
+    /// # Errors
+    ///
+    /// [`ERANGE`] outside of 100 to 600000 ms.
+    pub(super) fn set_slow_ms(&self, slow_ms: u32) -> Result {
+        if !SLOW_RANGE_MS.contains(&slow_ms) {
+            return Err(ERANGE);
+        }
+        self.slow_ms.store(slow_ms, Relaxed);
+        Ok(())
     }
 
     /// The number of readings that were asked for; to be handed to [`served`](Self::served) once
@@ -310,8 +483,67 @@ impl Record {
         writeln!(w, "interval_ms: {}", self.interval_ms())?;
         let age_us = now_us.saturating_sub(read_at_us);
         writeln!(w, "last_tick_age_ms: {}", age_us / 1000)?;
+        writeln!(w, "longest_delay_us: {}", self.latest_us.load(Relaxed))?;
         writeln!(w, "transitions: {transitions}")?;
         writeln!(w, "device: {}", self.state.condition())
+    }
+
+    pub(super) fn show_status(&self, w: &mut dyn fmt::Write) -> fmt::Result {
+        let now_us = clock::monotonic_us();
+        let mut commands = Commands::default();
+
+        for command in self.state.outstanding().iter() {
+            if command.given_up {
+                commands.given_up = commands.given_up.saturating_add(1);
+                continue;
+            }
+            commands.waiting = commands.waiting.saturating_add(1);
+            let age_us = now_us.saturating_sub(command.since_us);
+            if commands.oldest.is_none_or(|(_, oldest)| age_us > oldest) {
+                commands.oldest = Some((command.opcode, age_us));
+            }
+        }
+        // Before the status: what is shown may be newer than the number, never older.
+        let sequence = self.state.sequence();
+        status::status(w, &self.state.status(), sequence, &commands)
+    }
+
+    pub(super) fn show_changes(&self, w: &mut dyn fmt::Write) -> fmt::Result {
+        writeln!(w, "# number at_us date state reason degradations: change")?;
+        for number in self.state.changes() {
+            // One that was overwritten in the meantime is left out.
+            if let Some(change) = self.state.change(number) {
+                status::line(w, number, &change)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints what is kept of the first failure.
+    ///
+    /// # Errors
+    ///
+    /// [`ENOMEM`] without memory for a copy: nothing is printed under a spinlock.
+    pub(super) fn show_evidence(&self, w: &mut dyn fmt::Write) -> Result {
+        let mut copy = KBox::new(Evidence::default(), GFP_KERNEL)?;
+
+        *copy = *self.evidence.lock();
+        Ok(copy.show(w)?)
+    }
+
+    pub(super) fn show_leftover(&self, w: &mut dyn fmt::Write) -> fmt::Result {
+        let leftover = self.inner.lock().leftover;
+
+        match leftover {
+            Some(leftover) => leftover.show(w),
+            None => writeln!(w, "leftover: unknown: the health buffer was not looked at"),
+        }
+    }
+
+    pub(super) fn show_sensors(&self, w: &mut dyn fmt::Write) -> fmt::Result {
+        let sensors = *self.sensors.lock();
+
+        sensors.show(w)
     }
 
     pub(super) fn show_buffer(&self, w: &mut dyn fmt::Write) -> fmt::Result {
@@ -389,5 +621,14 @@ impl Record {
         crate::kernel_ext::date::write(w, u64::try_from(reading.wall).unwrap_or(0))?;
         writeln!(w)?;
         Ok(Some(reading.buffer))
+    }
+}
+
+impl Waiter for Record {
+    /// The thread waits for nothing that a dead function would keep from it.
+    fn wake(&self) {}
+
+    fn changed(&self) {
+        self.signal.raise(wake::CHANGED);
     }
 }

@@ -3,6 +3,12 @@
 //! The thread that reads the registers, and what it does when something changes.
 
 use super::{
+    evidence::{
+        Case,
+        Hung,
+        Saved,
+        SLOTS, //
+    },
     machine::{
         Sample,
         State as Verdict,
@@ -17,14 +23,18 @@ use super::{
     render::{
         Brief,
         Sentence, //
-    }, //
+    },
+    status, //
 };
 use crate::{
     device::{
+        Change,
         Condition,
+        Degradation,
         InitSegment,
         Reason,
-        State, //
+        State,
+        What, //
     },
     kernel_ext::{
         clock,
@@ -51,8 +61,7 @@ use crate::{
 };
 use kernel::{
     prelude::*,
-    sync::Arc,
-    time::Delta, //
+    sync::Arc, //
 };
 use zerocopy::IntoBytes;
 
@@ -70,6 +79,9 @@ pub(super) struct Watch<'bound> {
     record: Arc<Record>,
     /// A device that changes its mind with every reading must not fill the log.
     log: RateLimit,
+    /// Nor shall degradations that come and go; what is fatal is told in any case.
+    changes: RateLimit,
+    uevents: RateLimit,
 }
 
 impl<'bound> Watch<'bound> {
@@ -85,6 +97,8 @@ impl<'bound> Watch<'bound> {
             state,
             record,
             log: RateLimit::new(20, 60_000),
+            changes: RateLimit::new(40, 60_000),
+            uevents: RateLimit::new(100, 10_000),
         }
     }
 
@@ -105,10 +119,20 @@ impl<'bound> Watch<'bound> {
         {
             return Sample::Dead;
         }
+        let mut trouble = Trouble::of(&buffer);
+        if self.record.remembers_leftover() {
+            let all = self.read_buffer();
+            if has_dead_word(all.as_bytes()) && all.fw_version() == u32::MAX {
+                return Sample::Dead;
+            }
+            if self.record.is_leftover(&all) {
+                trouble = Trouble::NONE;
+            }
+        }
         Sample::Live {
             counter: health.health_counter(),
             nic_interface: queue.nic_interface(),
-            trouble: Trouble::of(&buffer),
+            trouble,
         }
     }
 
@@ -124,12 +148,35 @@ impl<'bound> Watch<'bound> {
                 self.act(number, &transition);
             }
         });
+        self.look_at_commands();
+    }
+
+    /// Judges the age of the oldest command.
+    fn look_at_commands(&self) {
+        let slow = self.state.outstanding().oldest_us().is_some_and(|since| {
+            clock::monotonic_us().saturating_sub(since) > self.record.slow_us()
+        });
+
+        self.suffers(Degradation::CommandSlow, slow);
+    }
+
+    fn suffers(&self, from: Degradation, holds: bool) {
+        if holds {
+            self.state.degrade(from);
+        } else {
+            self.state.mend(from);
+        }
     }
 
     /// What follows from a transition: first of all, that waiters go on.
     fn act(&self, number: u64, transition: &Transition) {
+        // Those who are let go take their commands off the list.
+        let commands = self.hung();
+
         if let Some(condition) = condition(transition.to) {
             self.state.worsen(condition);
+        } else if transition.dead_reads == 0 {
+            self.suffers(Degradation::Syndrome, transition.trouble != Trouble::NONE);
         }
 
         let mut buffer = None;
@@ -139,6 +186,16 @@ impl<'bound> Watch<'bound> {
             buffer = Some(read);
         }
 
+        if transition.to.is_fatal() || transition.to == Verdict::Syndrome {
+            let saved = match buffer {
+                Some(buffer) => Saved::Read(buffer),
+                None if transition.to == Verdict::Gone => Saved::NoAnswer,
+                None if transition.to == Verdict::Stalled => Saved::Unreadable,
+                None => Saved::NotRead,
+            };
+            self.latch(*transition, saved, commands);
+        }
+
         self.report(transition, buffer.as_ref());
 
         // Suspicions come and go; only verdicts are events.
@@ -146,6 +203,103 @@ impl<'bound> Watch<'bound> {
         let suspicion_ends = transition.from == Verdict::Suspect && calm;
         if transition.to != Verdict::Suspect && !suspicion_ends {
             self.announce(number, transition);
+        }
+    }
+
+    /// The commands that the device has.
+    fn hung(&self) -> [Option<Hung>; SLOTS] {
+        let now_us = clock::monotonic_us();
+        let mut all = [None; SLOTS];
+
+        for (place, command) in all.iter_mut().zip(self.state.outstanding().iter()) {
+            *place = Some(Hung {
+                slot: command.slot,
+                opcode: command.opcode,
+                age_us: now_us.saturating_sub(command.since_us),
+                given_up: command.given_up,
+            });
+        }
+        all
+    }
+
+    /// Keeps a failure, if it is the first.
+    fn latch(&self, verdict: Transition, buffer: Saved, commands: [Option<Hung>; SLOTS]) {
+        self.record.latch(&Case {
+            at_us: clock::monotonic_us(),
+            wall: clock::wall_seconds(),
+            status: self.state.status(),
+            verdict,
+            buffer,
+            commands,
+        });
+    }
+
+    /// Tells of all changes of the function's status that nobody was told of yet, whoever has made
+    /// them.
+    fn tell_changes(&self) {
+        let untold = self.record.untold();
+        let until = untold.end;
+
+        for number in untold {
+            // One that was overwritten already is a gap in the numbers.
+            if let Some(change) = self.state.change(number) {
+                self.tell(number, &change);
+            }
+        }
+        self.record.note_told(until);
+    }
+
+    fn tell(&self, number: u64, change: &Change) {
+        // What the registers tell is kept where it is found.
+        let failure = matches!(
+            change.what,
+            What::Worse(Condition::Fatal(Reason::Silent))
+                | What::Raised(Degradation::CommandTimeout)
+        );
+        if failure {
+            self.latch(self.record.now(), Saved::NotRead, self.hung());
+        }
+
+        let dev = self.scope.dev();
+        let grave = matches!(change.what, What::Worse(_) | What::Revived);
+        let sentence = status::Sentence(change);
+        match (self.changes.pass(), change.what) {
+            (None, _) if !grave => (),
+            (_, What::Worse(_)) => {
+                dev_err!(dev, "state: {}\n", format_args!("{sentence}"));
+            }
+            (_, What::Raised(_)) => {
+                dev_warn!(dev, "state: {}\n", format_args!("{sentence}"));
+            }
+            _ => dev_info!(dev, "state: {}\n", format_args!("{sentence}")),
+        }
+
+        if self.uevents.pass().is_none() && !grave {
+            return;
+        }
+        let overall = change.status.overall();
+        let (reason, reason_number) = change.status.condition.reason();
+        let degradations = change.status.degradations;
+        let result = uevent::change(
+            dev,
+            &[
+                fmt!("PRM_EVENT=state"),
+                fmt!("PRM_STATE={}", overall.name()),
+                fmt!("PRM_STATE_NUMBER={}", overall.number()),
+                fmt!("PRM_REASON={reason}"),
+                fmt!("PRM_REASON_NUMBER={reason_number}"),
+                fmt!("PRM_DEGRADATIONS={}", format_args!("{degradations}")),
+                fmt!("PRM_DEGRADATION_BITS={:#x}", degradations.bits()),
+                fmt!("PRM_CHANGE={}", format_args!("{}", change.what)),
+                fmt!("PRM_SEQ={number}"),
+            ],
+        );
+        if let Err(error) = result {
+            dev_warn!(
+                dev,
+                "state: no uevent for change {number} ({}), see health/changes\n",
+                error.to_errno()
+            );
         }
     }
 
@@ -247,6 +401,9 @@ impl<'bound> Watch<'bound> {
 }
 
 impl Body for Watch<'_> {
+    /// A machine that is busy, maybe because of the card, must not delay it.
+    const URGENT: bool = true;
+
     fn signal(&self) -> &Signal {
         self.record.signal()
     }
@@ -254,23 +411,34 @@ impl Body for Watch<'_> {
     fn run(&self, stop: &StopToken<'_>) {
         let mut last_us = clock::monotonic_us();
         self.tick();
+        self.tell_changes();
 
         while !stop.should_stop() {
-            let due_us = last_us.saturating_add(self.record.interval_us());
+            let interval_us = self.record.interval_us();
+            let due_us = last_us.saturating_add(interval_us);
             let now_us = clock::monotonic_us();
 
             if now_us >= due_us {
-                last_us = now_us;
+                let late_us = now_us.saturating_sub(due_us);
+                self.record.note_late(late_us);
+                // Readings are due at points in time that lie an interval apart: one that is late
+                // does not delay the others, and those that were missed are left out.
+                let missed = late_us.checked_div(interval_us).unwrap_or(0);
+                last_us = due_us.saturating_add(missed.saturating_mul(interval_us));
                 self.tick();
+                self.tell_changes();
                 continue;
             }
-            let left = i64::try_from(due_us.saturating_sub(now_us)).unwrap_or(i64::MAX);
-            let bits = self.record.signal().wait_timeout(Delta::from_micros(left));
+            let bits = self.record.signal().wait_until(due_us);
             if bits & wake::REFRESH != 0 {
                 self.refresh();
             }
+            if bits & wake::CHANGED != 0 {
+                self.tell_changes();
+            }
             // A changed interval counts from the last reading: the loop looks at it again.
         }
+        self.tell_changes();
     }
 }
 

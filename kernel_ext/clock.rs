@@ -38,6 +38,11 @@ pub(crate) fn wall_seconds() -> i64 {
     unsafe { bindings::ktime_get_real_seconds() }
 }
 
+/// Converts microseconds since boot, as [`monotonic_us`] has them, to the kernel's own form.
+pub(super) fn to_ktime(at_us: u64) -> bindings::ktime_t {
+    bindings::ktime_t::try_from(at_us.saturating_mul(1_000)).unwrap_or(bindings::ktime_t::MAX)
+}
+
 /// Converts a span of time to jiffies, rounded up.
 ///
 /// Negative spans become 0, very long ones the longest wait that the kernel's timers know.

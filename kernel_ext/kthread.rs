@@ -25,6 +25,12 @@ use kernel::{
 ///
 /// The thread shares the value with its other users, in an [`Arc`].
 pub(crate) trait Body: Send + Sync {
+    /// Whether the thread goes before all that share the processors by turns.
+    ///
+    /// For a thread that watches over others, does little, and must be in time also on a machine
+    /// that is busy. Interrupt threads still go before it.
+    const URGENT: bool = false;
+
     /// Returns the cell on which [`run`](Self::run) waits, and which ends the wait at the stop.
     ///
     /// It must always be the same one, and be used by one thread at a time only.
@@ -103,6 +109,11 @@ impl<'bound, T: Body + 'bound> Kthread<'bound, T> {
 
         // If this fails, `Running` is dropped; the thread ends without having called the body.
         let running = Managed::new(scope, Ok(running))?;
+
+        if T::URGENT {
+            // SAFETY: We have a reference to the task.
+            unsafe { bindings::sched_set_fifo_low(task) };
+        }
 
         // SAFETY: We have a reference to the task.
         unsafe { bindings::wake_up_process(task) };

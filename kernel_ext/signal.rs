@@ -57,6 +57,14 @@ impl Signal {
         self.take()
     }
 
+    /// As [`wait_timeout`](Self::wait_timeout), but until a point in time, in microseconds since
+    /// boot, which is kept more exactly.
+    pub(crate) fn wait_until(&self, until_us: u64) -> u32 {
+        self.queue
+            .wait_idle_until(until_us, || self.bits.load(Relaxed) != 0);
+        self.take()
+    }
+
     /// Takes the bits that are raised now, without waiting.
     pub(crate) fn take(&self) -> u32 {
         self.update(|old| old & STOP) & !STOP

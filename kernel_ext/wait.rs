@@ -8,7 +8,10 @@
 //!
 //! C header: [`include/linux/wait.h`](srctree/include/linux/wait.h)
 
-use super::clock::to_jiffies;
+use super::clock::{
+    to_jiffies,
+    to_ktime, //
+};
 use kernel::{
     bindings,
     prelude::*,
@@ -101,15 +104,49 @@ impl WaitQueue {
         self.wait(bindings::TASK_INTERRUPTIBLE, timeout, condition)
     }
 
-    fn wait(
+    /// As [`wait_idle`](Self::wait_idle), but until a point in time, in microseconds since boot.
+    ///
+    /// That is kept to some ten microseconds, where a timeout is rounded up to the kernel's tick.
+    pub(crate) fn wait_idle_until(&self, until_us: u64, condition: impl FnMut() -> bool) -> bool {
+        let mut until = to_ktime(until_us);
+
+        // No signal can end this wait, as above.
+        self.wait_in_steps(bindings::TASK_IDLE, false, condition, || {
+            // SAFETY: The time is valid during the call; the caller may sleep. It returns 0 if the
+            // time has come, and an error if the thread was woken before.
+            let woken = unsafe {
+                bindings::schedule_hrtimeout(
+                    &raw mut until,
+                    bindings::hrtimer_mode_HRTIMER_MODE_ABS,
+                )
+            };
+            woken == 0
+        })
+        .unwrap_or(false)
+    }
+
+    fn wait(&self, state: u32, timeout: Delta, condition: impl FnMut() -> bool) -> Result<bool> {
+        let mut left = c_long::try_from(to_jiffies(timeout)).unwrap_or(c_long::MAX);
+        let over = left == 0;
+
+        self.wait_in_steps(state, over, condition, || {
+            // SAFETY: Any non-negative time is allowed; the caller may sleep.
+            left = unsafe { bindings::schedule_timeout(left) };
+            left == 0
+        })
+    }
+
+    /// Waits until `condition` is true or the time is `over`; `sleep` sleeps until it is woken, or
+    /// the time is over, which it then says.
+    fn wait_in_steps(
         &self,
         state: u32,
-        timeout: Delta,
+        mut over: bool,
         mut condition: impl FnMut() -> bool,
+        mut sleep: impl FnMut() -> bool,
     ) -> Result<bool> {
-        // CAST: Task states are small bit masks, and the kernel's longest timer value fits.
+        // CAST: Task states are small bit masks.
         let state = state as c_int;
-        let mut left = c_long::try_from(to_jiffies(timeout)).unwrap_or(c_long::MAX);
 
         let entry = Opaque::<bindings::wait_queue_entry>::uninit();
 
@@ -118,7 +155,7 @@ impl WaitQueue {
 
         let result = loop {
             // From here on a wake-up is not lost: it makes the thread runnable again, so that
-            // `schedule_timeout()` below returns at once.
+            // `sleep()` below returns at once.
             //
             // SAFETY:
             // - By the type invariant, the queue is valid.
@@ -132,12 +169,10 @@ impl WaitQueue {
             if interrupted != 0 {
                 break Err(ERESTARTSYS);
             }
-            if left == 0 {
+            if over {
                 break Ok(false);
             }
-
-            // SAFETY: Any non-negative time is allowed; the caller may sleep.
-            left = unsafe { bindings::schedule_timeout(left) };
+            over = sleep();
         };
 
         // SAFETY: As above; the entry is taken out of the queue, if a waker has not done it, and

@@ -119,7 +119,7 @@ test_each_value_is_described() {
 	# There is a buffer to show only once it was read.
 	is "reading the health buffer" "$(errno_of health/refresh 1)" 0
 	for file in summary pages cmd/state eq/command/state eq/async/state esw/functions \
-		health/state health/buffer; do
+		health/status health/state health/buffer; do
 		described_names "$(general_name "$file")" | sort -u >"$WORK/names"
 		[ -s "$WORK/names" ] || fail "$file: its description has no table"
 		for name in $(shown_names "$file"); do
@@ -129,7 +129,8 @@ test_each_value_is_described() {
 }
 
 test_each_described_value_is_there() {
-	for file in summary pages cmd/state eq/command/state eq/async/state health/state; do
+	for file in summary pages cmd/state eq/command/state eq/async/state health/status \
+		health/state; do
 		shown_names "$file" >"$WORK/names"
 		for name in $(described_names "$(general_name "$file")"); do
 			grep -q -x -F "$name" "$WORK/names" || fail "$file: there is no $name"

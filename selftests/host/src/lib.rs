@@ -15,9 +15,26 @@ pub mod prm;
 
 #[path = "../../../health"]
 pub mod health {
+    pub mod evidence;
+    pub mod leftover;
     pub mod machine;
+    pub mod modules;
     pub mod period;
     pub mod render;
+    pub mod status;
+}
+
+#[path = "../../../device"]
+pub mod device {
+    pub mod change;
+    pub mod condition;
+    pub mod degradation;
+
+    pub use self::{
+        change::{Change, Overall, Status, What},
+        condition::{Condition, Reason},
+        degradation::{Degradation, Degradations},
+    };
 }
 
 #[path = "../../../cmd"]
