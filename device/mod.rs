@@ -10,6 +10,8 @@
 mod init_segment;
 mod outstanding;
 mod state;
+#[cfg(CONFIG_KUNIT = "y")]
+mod tests;
 
 #[allow(unreachable_pub, reason = "the file is public in the host's tests")]
 mod change;

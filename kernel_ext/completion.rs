@@ -19,7 +19,7 @@ use kernel::{
 /// A one-shot or counting event that a thread waits for.
 ///
 /// Each call of [`complete`](Self::complete) lets one waiter pass, also one that comes later;
-/// [`complete_all`](Self::complete_all) lets all pass until [`reinit`](Self::reinit).
+/// [`reinit`](Self::reinit) forgets those that nobody has waited for.
 ///
 /// # Invariants
 ///

@@ -37,5 +37,7 @@ pub(crate) mod ratelimit;
 pub(crate) mod ring;
 pub(crate) mod scope;
 pub(crate) mod signal;
+#[cfg(CONFIG_KUNIT = "y")]
+mod tests;
 pub(crate) mod uevent;
 pub(crate) mod wait;

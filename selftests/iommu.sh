@@ -3,8 +3,8 @@
 # shellcheck shell=dash
 # iommu: cx6dx
 #
-# DMA in a machine whose IOMMU lets the card reach only what the driver mapped for it. The model sees
-# each mapping, and notes an access to anything else, and memory that is unmapped while it has it.
+# DMA in a machine whose IOMMU lets the card reach only what the driver mapped for it. The model
+# sees each mapping, and notes an access to anything else, and memory that is unmapped too early.
 
 . ./lib.sh
 
