@@ -21,8 +21,8 @@
 //!
 //! # Start and stop
 //!
-//! [`Function`] is what is there as long as the driver is bound to a function; a *run* of it is what
-//! goes from the first command to the last, and shows what starts and stops when.
+//! [`Function`] is what is there as long as the driver is bound to a function; a *run* of it is
+//! what goes from the first command to the last, and shows what starts and stops when.
 //!
 //! # Lock order
 //!
@@ -43,6 +43,7 @@
 //! cmd::caps::Shown::caps          (mutex)
 //! function::LastFacts::facts      (mutex)
 //! esw::Record::inner              (mutex)
+//! recovery::Record::inner         (mutex)
 //! health::Record::inner           (spinlock)
 //! device::State::waiters          (spinlock)  whoever finds a change; wakes only
 //!   cmd::Book::done, freed        (lock-free towards the waiters)
@@ -176,6 +177,10 @@ module! {
         checksum: u8 {
             default: 0,
             description: "1: let the device sign mailboxes, and verify outputs",
+        },
+        recovery_auto: u8 {
+            default: 0,
+            description: "1: reset and restart a function that died, without being asked",
         },
     },
 }

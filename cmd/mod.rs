@@ -148,7 +148,9 @@ pub(crate) struct Queue<'bound> {
 }
 
 impl<'bound> Queue<'bound> {
-    /// Makes the queue and tells the device where it is; `log` goes on. There is one queue at a time.
+    /// Makes the queue and tells the device where it is; `log` goes on.
+    ///
+    /// There is one queue at a time.
     ///
     /// # Errors
     ///
@@ -223,11 +225,6 @@ impl<'bound> Queue<'bound> {
     /// BAR 0 of the function.
     pub(crate) fn init_segment(&self) -> &Arc<InitSegment<'bound>> {
         &self.init_segment
-    }
-
-    /// What is shown of the queue.
-    pub(crate) fn log(&self) -> &Arc<Log> {
-        &self.log
     }
 
     /// Learns of completions in another way from the next command on.

@@ -35,6 +35,7 @@ use kernel::{
 
 use super::{
     access_reg,
+    Error,
     Queue, //
 };
 
@@ -50,7 +51,7 @@ impl<'bound> Enabled<'bound> {
     /// # Errors
     ///
     /// Those of the command.
-    pub(crate) fn new(queue: &Arc<Queue<'bound>>, embedded_cpu: bool) -> Result<Self> {
+    pub(crate) fn new(queue: &Arc<Queue<'bound>>, embedded_cpu: bool) -> Result<Self, Error> {
         let mut input = EnableHcaIn::new();
         input.set_embedded_cpu_function(embedded_cpu);
         queue.exec::<EnableHca>(0, input)?;

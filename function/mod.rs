@@ -4,6 +4,7 @@
 
 mod parameters;
 mod place;
+mod recovery;
 mod run;
 mod summary;
 
@@ -12,7 +13,11 @@ pub(crate) use parameters::check as check_parameters;
 use self::{
     parameters::Parameters,
     place::Place,
-    run::Common,
+    recovery::Recovery,
+    run::{
+        Common,
+        Run, //
+    },
     summary::Summary, //
 };
 use crate::{
@@ -37,7 +42,8 @@ use crate::{
         },
         pci::{
             self as pci_ext,
-            is_virtual_function, //
+            is_virtual_function,
+            may_do_dma, //
         },
         scope::Scope, //
     }, //
@@ -46,7 +52,13 @@ use kernel::{
     device::Core,
     pci,
     prelude::*,
-    sync::Arc, //
+    sync::{
+        atomic::{
+            Atomic,
+            Relaxed, //
+        },
+        Arc, //
+    }, //
 };
 
 /// What kind of function a PCI id belongs to.
@@ -65,6 +77,8 @@ pub(crate) enum Kind {
 ///
 /// Fields are dropped from the first to the last.
 pub(crate) struct Function<'bound> {
+    /// Ends an attempt that is under way, and the waits for it.
+    _recovery: Recovery<'bound>,
     /// Nobody reads or writes a file any more once these are gone.
     _files: Option<Files<'bound>>,
     /// All that the device was told is undone.
@@ -90,6 +104,7 @@ struct Files<'bound> {
     _eq: eq::Files,
     _esw: esw::Files,
     _health: health::Files,
+    _recovery: recovery::Files,
     _caps: Dir,
     _top: Dir,
 }
@@ -120,25 +135,26 @@ impl<'bound> Function<'bound> {
             events: eq::Record::new()?,
             health: health.record().clone(),
             virtual_function: kind == Some(&Kind::Virtual) || is_virtual_function(pdev),
+            left_running: Atomic::new(false),
             parameters,
         };
-        let place = Place::start(common, &|| {
-            if kernel::current!().signal_pending() {
-                return Err(EINTR);
-            }
-            Ok(())
-        })?;
+        let auto = common.parameters.recovery_auto;
+        let run = first_run(pdev, &common)?;
+        let place = Place::new(common, run)?;
 
+        let running = Running(place.clone());
+        let recovery = Recovery::start(&place, auto)?;
         // A driver works without debugfs, though this one has little else to offer.
-        let files = Files::new(&place)
+        let files = Files::new(&place, recovery.record())
             .inspect_err(|error| {
                 dev_err!(scope.dev(), "no debugfs files: {}\n", error.to_errno());
             })
             .ok();
 
         Ok(Self {
+            _recovery: recovery,
             _files: files,
-            _running: Running(place.clone()),
+            _running: running,
             _health: health,
             _place: place,
         })
@@ -146,7 +162,7 @@ impl<'bound> Function<'bound> {
 }
 
 impl<'bound> Files<'bound> {
-    fn new(place: &Arc<Place<'bound>>) -> Result<Self> {
+    fn new(place: &Arc<Place<'bound>>, recovery: &Arc<recovery::Record>) -> Result<Self> {
         let Common {
             scope,
             state,
@@ -171,6 +187,7 @@ impl<'bound> Files<'bound> {
             commands: commands.clone(),
             health: health.clone(),
             functions: place.functions().clone(),
+            recovery: recovery.clone(),
         };
         top.read_file(c"summary", Arc::new(summary, GFP_KERNEL)?, |summary, w| {
             Ok(summary.show(w)?)
@@ -183,8 +200,50 @@ impl<'bound> Files<'bound> {
             _eq: eq::Files::new(&top, events)?,
             _esw: esw,
             _health: health_files,
+            _recovery: recovery::Files::new(&top, recovery)?,
             _caps: caps_dir,
             _top: top,
         })
+    }
+}
+
+/// Starts the first run, with a reset before it if somebody has left the function running: a driver
+/// that died with its kernel, or was taken away without having stopped it.
+///
+/// That shows in two ways: the function may access memory although no driver has it, or it refuses
+/// its first command since it is not in the state for it.
+fn first_run<'bound>(pdev: &pci::Device<Core<'_>>, common: &Common<'bound>) -> Result<Run<'bound>> {
+    let dev = common.scope.dev();
+    let canceled = || {
+        if kernel::current!().signal_pending() {
+            return Err(EINTR);
+        }
+        Ok(())
+    };
+    let reset = || {
+        common
+            .pci
+            .reset_in_probe(pdev)
+            .inspect_err(|error| dev_warn!(dev, "it cannot be reset ({})\n", error.to_errno()))
+    };
+
+    if may_do_dma(pdev)? {
+        dev_warn!(
+            dev,
+            "bus mastering is on although no driver has the function: it is reset first\n"
+        );
+        // What cannot be reset may work all the same.
+        let _ = reset();
+    }
+    match Run::start(common, None, &canceled) {
+        Err(_) if common.left_running.load(Relaxed) => {
+            dev_warn!(
+                dev,
+                "the function is not in its initial state: it is reset, and started again\n"
+            );
+            reset()?;
+            Run::start(common, None, &canceled)
+        }
+        result => result,
     }
 }

@@ -19,6 +19,7 @@ pub(super) struct Parameters {
     pub(super) init_timeout: Delta,
     pub(super) max_pages: u64,
     pub(super) checksum: bool,
+    pub(super) recovery_auto: bool,
 }
 
 impl Parameters {
@@ -30,6 +31,7 @@ impl Parameters {
             init_timeout: Delta::from_millis(i64::from(module_parameters::init_timeout_ms.value())),
             max_pages: u64::from(module_parameters::max_pages.value()),
             checksum: module_parameters::checksum.value() == 1,
+            recovery_auto: module_parameters::recovery_auto.value() == 1,
         }
     }
 }
@@ -65,6 +67,12 @@ pub(crate) fn check() -> Result {
     check_range(
         "checksum",
         u32::from(module_parameters::checksum.value()),
+        0,
+        1,
+    )?;
+    check_range(
+        "recovery_auto",
+        u32::from(module_parameters::recovery_auto.value()),
         0,
         1,
     )

@@ -38,17 +38,13 @@ pub(super) struct Place<'bound> {
 }
 
 impl<'bound> Place<'bound> {
-    /// Starts the first run.
+    /// Makes the place of the first run, which was started with `common`.
     ///
     /// # Errors
     ///
-    /// Those of [`Run::start`].
-    pub(super) fn start(
-        common: Common<'bound>,
-        canceled: &dyn Fn() -> Result,
-    ) -> Result<Arc<Self>> {
+    /// [`ENOMEM`] without memory; the run is stopped then.
+    pub(super) fn new(common: Common<'bound>, run: Run<'bound>) -> Result<Arc<Self>> {
         let gate = Arc::pin_init(Gate::new(common.state.clone()), GFP_KERNEL)?;
-        let run = Run::start(&common, None, canceled)?;
 
         let caps = Arc::pin_init(Shown::new(run.caps.clone()), GFP_KERNEL)?;
         let facts = Arc::pin_init(LastFacts::new(run.facts), GFP_KERNEL)?;
@@ -92,8 +88,24 @@ impl<'bound> Place<'bound> {
         &self.facts
     }
 
-    /// Stops the run, if there is one: users leave, then everything is undone as far as the function
-    /// is alive.
+    /// Starts another run, after a reset; there is none now.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Run::start`].
+    pub(super) fn restart(&self, canceled: &dyn Fn() -> Result) -> Result {
+        let run = Run::start(&self.common, Some(&self.functions), canceled)?;
+        let commands = run.commands.clone();
+
+        self.caps.replace(run.caps.clone());
+        self.facts.replace(run.facts);
+        *self.run.lock() = Some(run);
+        self.gate.open(commands);
+        Ok(())
+    }
+
+    /// Stops the run, if there is one: users leave, then everything is undone as far as the
+    /// function is alive.
     pub(super) fn stop(&self) {
         self.gate.close();
         // Not under the lock: this takes commands.

@@ -55,12 +55,19 @@ use crate::{
         access_reg::Dtor,
         iseg,
         layout::Layout,
-        pages::QueryPagesMod, //
+        pages::QueryPagesMod,
+        status::Status, //
     },
 };
 use kernel::{
     prelude::*,
-    sync::Arc, //
+    sync::{
+        atomic::{
+            Atomic,
+            Relaxed, //
+        },
+        Arc, //
+    }, //
 };
 use zerocopy::IntoBytes;
 
@@ -77,6 +84,8 @@ pub(super) struct Common<'bound> {
     pub(super) pages: Arc<Accounts>,
     pub(super) events: eq::Record,
     pub(super) health: Arc<health::Record>,
+    /// The function has refused its first command, since it is not in the state for it.
+    pub(super) left_running: Atomic<bool>,
 }
 
 impl Common<'_> {
@@ -231,7 +240,10 @@ impl<'bound> Run<'bound> {
         // From here on that ends it.
         core::mem::forget(no_dma);
         health::clear_leftover(*scope, init_segment, &common.health);
-        let enabled = Enabled::new(&commands, embedded_cpu)?;
+        let enabled = Enabled::new(&commands, embedded_cpu).inspect_err(|error| {
+            let is_state = matches!(error.refused(), Some((Status::BAD_SYSTEM_STATE, _)));
+            common.left_running.store(is_state, Relaxed);
+        })?;
         let judging = Judging::begin(&common.health);
         let given_pages = GivenPages(pages.clone());
         let issi = start::set_issi(&commands)?;

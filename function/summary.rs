@@ -2,6 +2,7 @@
 
 //! One screen that tells what the card is and whether it is well.
 
+use super::recovery;
 use crate::{
     cmd::{
         self,
@@ -63,6 +64,10 @@ impl LastFacts {
         })
     }
 
+    pub(super) fn replace(&self, facts: Facts) {
+        *self.facts.lock() = facts;
+    }
+
     pub(super) fn get(&self) -> Facts {
         *self.facts.lock()
     }
@@ -78,6 +83,7 @@ pub(super) struct Summary {
     pub(super) commands: Arc<cmd::Log>,
     pub(super) health: Arc<health::Record>,
     pub(super) functions: Arc<esw::Record>,
+    pub(super) recovery: Arc<recovery::Record>,
 }
 
 impl Summary {
@@ -111,6 +117,7 @@ impl Summary {
         self.commands.summary(w)?;
         writeln!(w, "pages: {} held by firmware", self.pages.held())?;
         self.health.summary(w)?;
+        self.recovery.summary(w)?;
         self.functions.summary(w)
     }
 }

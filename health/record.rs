@@ -575,6 +575,14 @@ impl Record {
         Ok(())
     }
 
+    /// Whether firmware is known to run: its counter advances, and nothing fatal is reported.
+    pub(crate) fn is_running(&self) -> bool {
+        matches!(
+            self.inner.lock().machine.state,
+            Verdict::Healthy | Verdict::Syndrome
+        )
+    }
+
     /// Prints the health in one line.
     pub(crate) fn summary(&self, w: &mut dyn fmt::Write) -> fmt::Result {
         let machine = self.inner.lock().machine;

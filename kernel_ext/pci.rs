@@ -13,6 +13,7 @@ use kernel::{
         Core,
         DeviceContext, //
     },
+    error::to_result,
     pci,
     prelude::*, //
 };
@@ -78,6 +79,48 @@ impl<'bound> Enabled<'bound> {
         unsafe { bindings::pci_set_master(raw_pci(self.scope.pdev())) };
     }
 
+    /// Whether the device answers in configuration space.
+    ///
+    /// The answer can be outdated when it comes.
+    pub(crate) fn answers(&self) -> bool {
+        // SAFETY: The device is valid and bound.
+        unsafe { bindings::pci_device_is_present(raw_pci(self.scope.pdev())) }
+    }
+
+    /// Resets the function, by the first method that it has (an FLR, where there is that), with its
+    /// configuration space saved before and restored after; BARs stay mapped.
+    ///
+    /// Sleeps for at least 100 ms with an FLR, and as long as the device does not answer after it,
+    /// up to 60 s. Interrupts have to be given back before.
+    ///
+    /// # Errors
+    ///
+    /// - [`EAGAIN`] if somebody else has the device's lock, such as one who unbinds the driver.
+    /// - [`EOPNOTSUPP`] if the function has no method of reset, or did not come back from it.
+    pub(crate) fn try_reset(&self) -> Result {
+        // SAFETY:
+        // - The device is valid and bound.
+        // - The call only tries to take the device's lock, so that it can be used by a thread which
+        //   the holder of the lock waits for.
+        to_result(unsafe { bindings::pci_try_reset_function(raw_pci(self.scope.pdev())) })
+            .map_err(no_method)
+    }
+
+    /// The same for `probe()`, which the driver core calls with the device's lock held.
+    ///
+    /// `pdev` is the device, and shows that this is called from there.
+    ///
+    /// # Errors
+    ///
+    /// [`EINVAL`] for another device; [`EOPNOTSUPP`] as above.
+    pub(crate) fn reset_in_probe(&self, pdev: &pci::Device<Core<'_>>) -> Result {
+        if raw_pci(self.scope.pdev()) != raw_pci(pdev) {
+            return Err(EINVAL);
+        }
+        // SAFETY: The device is valid, and its lock is held, as `Core` shows.
+        to_result(unsafe { bindings::pci_reset_function_locked(raw_pci(pdev)) }).map_err(no_method)
+    }
+
     /// Forbids the device to access memory by itself, which also ends its MSI-X interrupts.
     ///
     /// It can be called more than once. [`start_dma`](Self::start_dma) allows it again.
@@ -85,6 +128,40 @@ impl<'bound> Enabled<'bound> {
         // SAFETY: The device is valid and bound.
         unsafe { bindings::pci_clear_master(raw_pci(self.scope.pdev())) };
     }
+}
+
+/// The PCI core has an errno for "no method of reset" that is meant for terminals.
+fn no_method(error: Error) -> Error {
+    if error == ENOTTY {
+        EOPNOTSUPP
+    } else {
+        error
+    }
+}
+
+/// Whether the device may access memory by itself; read from configuration space.
+///
+/// While no driver has the device, that is a sign of one that left it running.
+///
+/// # Errors
+///
+/// Those of the configuration space's access.
+pub(crate) fn may_do_dma<Ctx: DeviceContext>(pdev: &pci::Device<Ctx>) -> Result<bool> {
+    let mut command = 0;
+
+    // SAFETY: The device is valid; the value is ours.
+    let ret = unsafe {
+        bindings::pci_read_config_word(
+            raw_pci(pdev),
+            bindings::PCI_COMMAND as c_int,
+            &raw mut command,
+        )
+    };
+    // Positive values are those of the PCI core itself, for a device that does not answer.
+    if ret != 0 {
+        return Err(EIO);
+    }
+    Ok(u32::from(command) & bindings::PCI_COMMAND_MASTER != 0)
 }
 
 impl Drop for Enabled<'_> {

@@ -174,6 +174,7 @@ errno_name() {
 	'Bad address') echo EFAULT ;;
 	*'busy') echo EBUSY ;;
 	'No such device') echo ENODEV ;;
+	'Operation canceled') echo ECANCELED ;;
 	'Invalid argument') echo EINVAL ;;
 	'No space left'*) echo ENOSPC ;;
 	*'out of range' | 'Result not representable') echo ERANGE ;;

@@ -55,6 +55,7 @@ use crate::objects::{
     Objects, //
 };
 use crate::pages::Pages;
+use crate::reset::Reset;
 use crate::rules::Rule;
 use crate::stamps::Stamps;
 use crate::variants::Variant;
@@ -109,6 +110,7 @@ pub struct Device {
     pub later: Agenda,
     pub log: CommandLog,
     pub net: Net,
+    pub reset: Reset,
     /// False while the function answers nothing on the bus.
     pub pci_alive: bool,
     /// When the last fault of the health registers or the bus began, and what was said since.
@@ -144,6 +146,7 @@ impl Device {
             event_faults: EventFaults::default(),
             later: Agenda::default(),
             net: Net::new(&variant),
+            reset: Reset::default(),
             pci_alive: true,
             stamps: Stamps::default(),
             vxlan_ports: BTreeSet::new(),

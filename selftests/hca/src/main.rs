@@ -37,6 +37,7 @@ mod objects;
 mod options;
 mod pages;
 mod pci;
+mod reset;
 mod rules;
 mod stamps;
 mod variants;

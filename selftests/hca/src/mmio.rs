@@ -120,7 +120,7 @@ fn write_queue_low(device: &mut Device, value: u32) {
             return;
         }
         nic::SW_RESET => {
-            device.software_reset();
+            device.firmware_reset();
             return;
         }
         other => {
@@ -143,7 +143,10 @@ fn write_queue_low(device: &mut Device, value: u32) {
     if let Err(fault) = device.memory.check(address, size, true) {
         device.violation(Rule::QueueAddress, subject, fault.to_string());
     }
-    if device.stage != Stage::Disabled || device.cmdq.jobs().next().is_some() {
+    if device.reset.is_dirty() {
+        // It goes on with what it had, and takes no command of a new driver.
+        device.cmdq.clear();
+    } else if device.stage != Stage::Disabled || device.cmdq.jobs().next().is_some() {
         // A driver that starts anew after an error: what it had before is gone.
         device.drop_driver_state();
     }

@@ -117,6 +117,12 @@ pub fn reset(c: &mut ConfigSpace) {
     c.clear_bits(MSIX + 3, 0xc0);
 }
 
+/// Makes it bus master, as a driver does.
+pub fn set_bus_master(c: &mut ConfigSpace) {
+    let command = c.word16(0x04) | 0x4;
+    c.put(0x04, command as u8);
+}
+
 /// True if the function may do DMA and interrupts.
 pub fn bus_master(c: &ConfigSpace) -> bool {
     c.word16(0x04) & 0x4 != 0

@@ -102,7 +102,7 @@ impl ServerBackend for Backend {
     fn region_read(&mut self, region: u32, offset: u64, data: &mut [u8]) -> Result<(), Error> {
         let mut device = self.shared.lock();
         data.fill(0xff);
-        if !device.pci_alive {
+        if !device.answers() {
             return Ok(());
         }
         match region {
@@ -118,7 +118,7 @@ impl ServerBackend for Backend {
 
     fn region_write(&mut self, region: u32, offset: u64, data: &[u8]) -> Result<(), Error> {
         let mut device = self.shared.lock();
-        if !device.pci_alive {
+        if !device.answers() {
             return Ok(());
         }
         match region {
@@ -128,7 +128,7 @@ impl ServerBackend for Backend {
                 let vpd = &device.variant.vpd;
                 vpd::after_write(&mut device.config, offset, data.len(), vpd);
                 if pci::take_flr(&mut device.config) {
-                    device.function_reset();
+                    device.function_level_reset();
                 }
             }
             VFIO_PCI_BAR0_REGION_INDEX if inside(offset, data.len(), self.bar0_bytes) => {

@@ -47,6 +47,11 @@ pub mod eq {
     pub mod ring;
 }
 
+#[path = "../../../function/recovery"]
+pub mod recovery {
+    pub mod policy;
+}
+
 #[path = "../../../esw"]
 pub mod esw {
     pub mod diff;

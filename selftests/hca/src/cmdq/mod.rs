@@ -259,6 +259,7 @@ fn take(device: &mut Device, slot: u32, address: u64) -> Option<Job> {
         device.violation(u.rule, &subject, u.text);
     }
     job.effects = device.faults.select(code, op_mod);
+    job.effects.extend(device.reset.effect());
     for effect in &job.effects {
         match effect {
             Effect::Drop => job.due = None,

@@ -19,6 +19,8 @@ use std::os::unix::net::{
 use std::path::Path;
 use std::sync::Arc;
 
+pub use requests::Answer;
+
 use crate::device::Shared;
 
 pub use requests::perform;

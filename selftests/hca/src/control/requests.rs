@@ -83,9 +83,15 @@ pub fn perform(d: &mut Device, words: &[&str]) -> Answer {
     if let Some(answer) = crate::net::control(d, words) {
         return answer;
     }
+    if let Some(answer) = crate::reset::control(d, words) {
+        return answer;
+    }
     match words {
         ["help"] => {
-            let lines = HELP.lines().chain(crate::net::HELP.lines());
+            let lines = HELP
+                .lines()
+                .chain(crate::reset::HELP.lines())
+                .chain(crate::net::HELP.lines());
             return Ok(lines.map(String::from).collect());
         }
         ["variant"] => return Ok(vec![d.variant.name.to_string()]),
