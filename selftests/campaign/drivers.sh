@@ -13,7 +13,7 @@ PARAMETERS=
 is_loaded() { [ -d "/sys/module/$DRIVER" ]; }
 is_bound() { [ -e "$PCI_DRIVER/$BDF" ]; }
 
-# --- The driver of this repository: loaded and unloaded as a module each time
+# --- The driver of this repository: loaded and unloaded as a module each time, where that is quick
 
 prm_attach() {
 	if is_loaded; then
@@ -21,10 +21,19 @@ prm_attach() {
 		return
 	fi
 	# shellcheck disable=SC2086 # Several parameters are several words.
-	insmod /lib/modules/mlx5_prm_rs.ko "cmd_timeout_ms=$COMMAND_MS" init_timeout_ms=2000 $PARAMETERS
+	insmod /lib/modules/mlx5_prm_rs.ko "cmd_timeout_ms=$COMMAND_MS" init_timeout_ms=2000 \
+		$PARAMETERS
 }
 
-prm_detach() { rmmod mlx5_prm_rs; }
+# The debug kernel keeps a module for seconds after it was removed: there the module stays, and the
+# function is unbound. At the end of the boot the module is removed.
+prm_detach() {
+	if [ "$KEEP_MODULE" ] && [ -z "$PARAMETERS" ]; then
+		unbind
+	else
+		rmmod mlx5_prm_rs
+	fi
+}
 
 prm_file() { echo "/sys/kernel/debug/mlx5_prm_rs/$BDF/$1"; }
 
@@ -47,7 +56,8 @@ prm_work() {
 prm_works() { is_bound && echo 1 >"$(prm_file cmd/nop)"; }
 
 prm_leftovers() {
-	[ ! -d /sys/kernel/debug/mlx5_prm_rs ] || echo "debugfs"
+	[ ! -d "/sys/kernel/debug/mlx5_prm_rs/$BDF" ] || echo "debugfs: $BDF"
+	is_loaded || [ ! -d /sys/kernel/debug/mlx5_prm_rs ] || echo "debugfs"
 	cat /proc/[0-9]*/comm 2>/dev/null | grep -E "^prm_[a-z]+@$BDF\$"
 }
 
@@ -126,9 +136,10 @@ command_failing() {
 	esac
 }
 
-# Pages are asked for, and taken back.
+# Pages are asked for, and taken back when they have been given.
 ask_for_pages() {
+	held=$(pages_held)
 	hca 'pages request 9'
-	usleep 50000
+	until_true 1 pages_held_is $((held + 9)) || return
 	hca 'pages request -9'
 }
