@@ -45,6 +45,9 @@
 //! esw::Record::inner              (mutex)
 //! recovery::Record::inner         (mutex)
 //! health::Record::inner           (spinlock)
+//! health::Record::evidence        (spinlock)
+//! health::Record::sensors         (spinlock)
+//!   device::State::changes        (spinlock)
 //! device::State::waiters          (spinlock)  whoever finds a change; wakes only
 //!   cmd::Book::done, freed        (lock-free towards the waiters)
 //! ```

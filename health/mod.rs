@@ -14,6 +14,10 @@
 //!                            record <-- debugfs
 //! ```
 //!
+//! [`State`] also tells what others found out, such as a command that timed out. The thread is woken
+//! by each change, and brings it to log and user space ([`status`]). It keeps the first failure
+//! ([`evidence`]); what the buffer held before the first command is apart ([`leftover`]).
+//!
 //! # Glossary
 //!
 //! | word | meaning |
@@ -27,7 +31,8 @@
 //! # Lock order
 //!
 //! A mutex says whether readings count; only this thread, and who starts or stops a run, take it.
-//! Under it comes the spinlock around the record.
+//! Under it come spinlocks, around the record, the evidence, and what sensors told; under the last
+//! of these come those of the device's state, and none of the others under another.
 
 mod clear;
 mod events;

@@ -263,7 +263,14 @@ impl<'bound> Watch<'bound> {
         let dev = self.scope.dev();
         let grave = matches!(change.what, What::Worse(_) | What::Revived);
         let sentence = status::Sentence(change);
-        match (self.changes.pass(), change.what) {
+        let pass = self.changes.pass();
+        if let Some(suppressed @ 1..) = pass {
+            dev_warn!(
+                dev,
+                "state: {suppressed} changes were not printed, see health/changes\n"
+            );
+        }
+        match (pass, change.what) {
             (None, _) if !grave => (),
             (_, What::Worse(_)) => {
                 dev_err!(dev, "state: {}\n", format_args!("{sentence}"));
