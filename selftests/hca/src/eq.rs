@@ -325,7 +325,7 @@ impl EventQueues {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::memory::tests::guest;
+    use crate::memory::fake::guest;
 
     /// A queue of four entries at 1000h.
     pub fn small() -> Eq {

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! A driver in miniature for unit tests: sends commands through memory and doorbell.
+//! A driver in miniature for unit tests and fuzzing: sends commands through memory and doorbell.
+
+use std::collections::BTreeMap;
+use std::sync::{
+    Mutex,
+    PoisonError, //
+};
 
 use crate::bits;
 use crate::cmdq::{
@@ -19,9 +25,12 @@ use crate::ifc::{
     Field, //
 };
 use crate::log::CommandLog;
-use crate::memory::tests::guest;
+use crate::memory::fake::guest;
 use crate::mmio;
-use crate::variants;
+use crate::variants::{
+    self,
+    Variant, //
+};
 
 /// Guest memory of the rig.
 pub const BASE: u64 = 0x10_0000;
@@ -50,33 +59,50 @@ pub struct Answer {
 impl Rig {
     /// A device without latency that asks for few pages, its queue address written.
     pub fn new(variant: &str) -> Rig {
-        let variant = variants::load(variant).unwrap();
+        let variant = card(variant);
         let mut device = Device::new(variant, Conformance::default(), CommandLog::default());
         device.memory = guest(BASE, SIZE);
         device.cmdq.delay = std::time::Duration::ZERO;
-        device.iseg.set_initializing(false);
         device.pages.boot = 3;
         device.pages.init = 4;
-        device.pages.reset();
-        device.config.write(4, &[0x06, 0]);
         let mut rig = Rig { device, token: 0 };
-        rig.write32(0x10, (QUEUE >> 32) as u32);
-        rig.write32(0x14, QUEUE as u32);
+        rig.begin();
         rig
+    }
+
+    /// What a driver does before the first command.
+    fn begin(&mut self) {
+        self.device.iseg.set_initializing(false);
+        self.device.pages.reset();
+        self.device.config.write(4, &[0x06, 0]);
+        self.write32(0x10, (QUEUE >> 32) as u32);
+        self.write32(0x14, QUEUE as u32);
     }
 
     /// After INIT_HCA.
     pub fn initialized(variant: &str) -> Rig {
         let mut rig = Rig::new(variant);
-        rig.ok(&rig.enable_hca(), 12);
-        rig.ok(
+        rig.initialize();
+        rig
+    }
+
+    /// After a reset, up to and with INIT_HCA.
+    #[cfg(feature = "fuzz")]
+    pub fn restart(&mut self) {
+        self.begin();
+        self.initialize();
+    }
+
+    fn initialize(&mut self) {
+        self.ok(&self.enable_hca(), 12);
+        self.ok(
             &command(opcode::SET_ISSI, 16, &[(set_issi_in::CURRENT_ISSI, 1)]),
             16,
         );
-        rig.give_pages(7);
-        rig.ok(&command(opcode::INIT_HCA, 32, &[]), 16);
-        assert!(rig.rules().is_empty(), "{:?}", rig.rules());
-        rig
+        self.give_pages(7);
+        self.ok(&command(opcode::INIT_HCA, 32, &[]), 16);
+        let broken = self.rules();
+        assert!(broken.is_empty(), "{broken:?}");
     }
 
     fn enable_hca(&self) -> Vec<u8> {
@@ -235,6 +261,14 @@ impl Rig {
         c.clear();
         names
     }
+}
+
+/// A card by name. Its tables are read once: in fuzzing that would be most of the work.
+fn card(name: &str) -> Variant {
+    static CARDS: Mutex<BTreeMap<String, Variant>> = Mutex::new(BTreeMap::new());
+    let mut cards = CARDS.lock().unwrap_or_else(PoisonError::into_inner);
+    let load = || variants::load(name).unwrap();
+    cards.entry(name.into()).or_insert_with(load).clone()
 }
 
 /// The input of a command with some fields set.

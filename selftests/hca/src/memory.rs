@@ -304,8 +304,9 @@ fn offset_address(address: u64, offset: usize, write: bool) -> Result<u64, DmaFa
     })
 }
 
-#[cfg(test)]
-pub mod tests {
+/// Guest memory without a guest, for tests and fuzzing.
+#[cfg(any(test, feature = "fuzz"))]
+pub mod fake {
     use super::*;
     use std::os::fd::FromRawFd;
 
@@ -317,12 +318,21 @@ pub mod tests {
         m
     }
 
-    fn memfd(size: u64) -> File {
+    pub fn memfd(size: u64) -> File {
         // SAFETY: A fresh descriptor that nobody else owns.
         let file = unsafe { File::from_raw_fd(libc::memfd_create(c"guest".as_ptr(), 0)) };
         file.set_len(size).unwrap();
         file
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fake::{
+        guest,
+        memfd, //
+    };
+    use super::*;
 
     #[test]
     fn access_across_two_ranges_of_one_file() {

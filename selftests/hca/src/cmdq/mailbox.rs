@@ -196,7 +196,7 @@ impl Chain {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::memory::tests::guest;
+    use crate::memory::fake::guest;
 
     /// Writes a chain of `n` signed blocks, 1 KiB apart, and returns the first address.
     pub fn put_chain(memory: &GuestMemory, first: u64, n: usize, token: u8) -> u64 {

@@ -11,7 +11,7 @@ use super::cq::*;
 use super::ring::Ring;
 use crate::bits;
 use crate::ifc::fields::cqc;
-use crate::memory::tests::guest;
+use crate::memory::fake::guest;
 use crate::memory::GuestMemory;
 
 /// A queue of four entries at 1000h with its record at 2000h.

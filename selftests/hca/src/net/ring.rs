@@ -191,7 +191,7 @@ impl Ring {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::tests::guest;
+    use crate::memory::fake::guest;
 
     #[test]
     fn pages_in_any_order() {
