@@ -10,35 +10,14 @@ use kernel::{
     sync::Mutex, //
 };
 
-/// A function that pages are for.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Function {
-    /// Whether it is an embedded CPU's.
-    pub(crate) embedded_cpu: bool,
-    /// Its number; 0 is the function that is driven.
-    pub(crate) id: u16,
-}
+use super::ledger::{
+    self,
+    Account, //
+};
 
-impl fmt::Display for Function {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.embedded_cpu {
-            write!(f, "embedded CPU function {}", self.id)
-        } else {
-            write!(f, "function {}", self.id)
-        }
-    }
-}
+pub(crate) use super::ledger::Function;
 
 kernel_display!(Function);
-
-/// Pages of one function.
-#[derive(Clone, Copy)]
-struct Account {
-    function: Function,
-    held: u64,
-    given: u64,
-    returned: u64,
-}
 
 /// How many pages firmware has, by function; shown in debugfs.
 #[pin_data]
@@ -59,7 +38,7 @@ impl Accounts {
 
     /// Pages that firmware has, for all functions.
     pub(crate) fn held(&self) -> u64 {
-        self.accounts.lock().iter().map(|one| one.held).sum()
+        ledger::held(&self.accounts.lock())
     }
 
     /// Most pages that firmware may have.
@@ -72,33 +51,18 @@ impl Accounts {
         let mut accounts = self.accounts.lock();
 
         if !accounts.iter().any(|one| one.function == function) {
-            let account = Account {
-                function,
-                held: 0,
-                given: 0,
-                returned: 0,
-            };
-            accounts.push(account, GFP_KERNEL)?;
+            accounts.push(Account::new(function), GFP_KERNEL)?;
         }
         Ok(())
     }
 
     pub(super) fn book(&self, function: Function, given: u64, returned: u64) {
-        let mut accounts = self.accounts.lock();
-
-        if let Some(one) = accounts.iter_mut().find(|one| one.function == function) {
-            one.given = one.given.saturating_add(given);
-            one.returned = one.returned.saturating_add(returned);
-            one.held = one.held.saturating_add(given).saturating_sub(returned);
-        }
+        ledger::book(&mut self.accounts.lock(), function, given, returned);
     }
 
     /// Books all pages as returned: they were freed without firmware.
     pub(super) fn close(&self) {
-        for one in self.accounts.lock().iter_mut() {
-            one.returned = one.returned.saturating_add(one.held);
-            one.held = 0;
-        }
+        ledger::close(&mut self.accounts.lock());
     }
 
     /// Number `index` of the functions that have been given pages, with the pages it has now.
@@ -111,21 +75,6 @@ impl Accounts {
 
     /// Prints totals and a line for each function.
     pub(crate) fn show(&self, w: &mut dyn fmt::Write) -> fmt::Result {
-        let accounts = self.accounts.lock();
-
-        writeln!(
-            w,
-            "held: {}",
-            accounts.iter().map(|one| one.held).sum::<u64>()
-        )?;
-        writeln!(w, "limit: {}", self.limit)?;
-        for one in accounts.iter() {
-            writeln!(
-                w,
-                "{}: held {} given {} returned {}",
-                one.function, one.held, one.given, one.returned
-            )?;
-        }
-        Ok(())
+        ledger::write(w, &self.accounts.lock(), self.limit)
     }
 }

@@ -23,6 +23,8 @@ use kernel::{
     prelude::*, //
 };
 
+use super::message::Flaw;
+
 /// A command that failed.
 #[derive(Clone, Copy)]
 pub(crate) struct Error {
@@ -63,33 +65,6 @@ pub(crate) enum Cause {
     NoMemory,
     /// Memory shared with the device could not be used as asked: a fault of the module itself.
     Internal,
-}
-
-/// A flaw of an output.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Flaw {
-    /// The entry's token has changed.
-    EntryToken,
-    /// The entry's signature does not fit.
-    EntrySignature,
-    /// A mailbox block's token is not the entry's.
-    BlockToken,
-    /// A mailbox block's number is not its place in the chain.
-    BlockNumber,
-    /// A mailbox block's signature does not fit.
-    BlockSignature,
-}
-
-impl Flaw {
-    const fn name(self) -> &'static str {
-        match self {
-            Flaw::EntryToken => "the entry came back with another token",
-            Flaw::EntrySignature => "the signature of the entry does not fit",
-            Flaw::BlockToken => "an output mailbox has another token",
-            Flaw::BlockNumber => "an output mailbox has another block number",
-            Flaw::BlockSignature => "the signature of an output mailbox does not fit",
-        }
-    }
 }
 
 impl Error {

@@ -33,18 +33,18 @@ use kernel::{
 use zerocopy::FromZeros;
 
 use super::{
-    error::Flaw,
     history::{
         Buffers,
         Record, //
     },
+    message::{
+        Checks,
+        Flaw,
+        Request, //
+    },
     slots::{
         Kind,
         Slot, //
-    },
-    transfer::{
-        Checks,
-        Request, //
     },
     Cause,
     Error,

@@ -32,11 +32,15 @@ mod files;
 mod gate;
 mod history;
 #[allow(unreachable_pub, reason = "the file is public in the host's tests")]
+mod ledger;
+#[allow(unreachable_pub, reason = "the file is public in the host's tests")]
 mod slots;
 mod transfer;
 
 pub(crate) mod access_reg;
 pub(crate) mod caps;
+#[allow(unreachable_pub, reason = "the file is public in the host's tests")]
+pub(crate) mod message;
 pub(crate) mod pages;
 pub(crate) mod registers;
 pub(crate) mod start;

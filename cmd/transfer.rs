@@ -31,32 +31,17 @@ use zerocopy::{
     IntoBytes, //
 };
 
-use super::error::Flaw;
-
-/// Blocks of input, and of output, that an ordinary slot has: enough for a capability page.
-const ORDINARY_BLOCKS: usize = 8;
+use super::message::{
+    Checks,
+    Flaw,
+    Incoming,
+    Parts,
+    Request,
+    ORDINARY_BLOCKS, //
+};
 
 /// Blocks of input, and of output, that the page slot has: enough for 768 page addresses.
 const PAGE_BLOCKS: usize = 12;
-
-/// What goes into a slot.
-pub(super) struct Request<'a> {
-    /// Fixed part of the input.
-    pub(super) input: &'a [u8],
-    /// What follows the fixed part of the input.
-    pub(super) tail: &'a [u8],
-    /// Bytes of output that there is room for.
-    pub(super) output_length: usize,
-    /// Token of the command; not 0.
-    pub(super) token: u8,
-}
-
-/// Parts of an output that are looked at for flaws.
-#[derive(Clone, Copy)]
-pub(super) struct Checks {
-    /// The device signs its outputs.
-    pub(super) signatures: bool,
-}
 
 /// The queue page and all mailboxes.
 pub(super) struct Memory<'bound> {
@@ -104,43 +89,21 @@ impl<'bound> Memory<'bound> {
     /// [`E2BIG`] if input or output exceed [`capacity`](Self::capacity); the entry is not handed
     /// over.
     pub(super) fn send(&self, slot: usize, request: &Request<'_>) -> Result {
-        let input_length = request
-            .input
-            .len()
-            .checked_add(request.tail.len())
-            .ok_or(E2BIG)?;
+        let input_length = request.input_length().ok_or(E2BIG)?;
         if input_length.max(request.output_length) > self.capacity(slot) {
             return Err(E2BIG);
         }
 
-        let mut input = Parts {
-            first: request.input,
-            second: request.tail,
-        };
-        let mut inline = [0; Entry::INLINE];
-        input.take(&mut inline);
-
-        let mut entry = Entry::new();
-        entry
-            .set_type_(Entry::TYPE_PCI)
-            // CAST: Both are at most the capacity of a slot.
-            .set_input_length(input_length as u32)
-            .set_output_length(request.output_length as u32)
-            .set_command_input_inline_data(&inline)
-            .set_token(request.token);
-
+        let mut data = request.data();
+        let mut entry = request.entry(&mut data);
         let first_output = blocks_of(slot, self.mailboxes.len());
-        entry.set_input_mailbox(self.write_chain(slot, 0, input_length, request, &mut input)?);
-        let mut nothing = Parts {
-            first: &[],
-            second: &[],
-        };
+        entry.set_input_mailbox(self.write_chain(slot, 0, input_length, request, &mut data)?);
         entry.set_output_mailbox(self.write_chain(
             slot,
             first_output,
             request.output_length,
             request,
-            &mut nothing,
+            &mut Parts::none(),
         )?);
         entry.set_ownership(true).sign();
 
@@ -198,24 +161,9 @@ impl<'bound> Memory<'bound> {
         output: &mut [u8],
         tail: &mut [u8],
     ) -> Result<Option<Flaw>> {
-        let mut flaw = None;
-        let mut note = |condition: bool, what: Flaw| {
-            if condition && flaw.is_none() {
-                flaw = Some(what);
-            }
-        };
-        note(entry.token() != token, Flaw::EntryToken);
-        note(
-            checks.signatures && !entry.is_signed(),
-            Flaw::EntrySignature,
-        );
-
         let length = output.len() + tail.len();
-        let mut out = PartsMut {
-            first: output,
-            second: tail,
-        };
-        out.put(entry.command_output_inline_data());
+        let mut incoming = Incoming::new(token, checks, output, tail);
+        incoming.entry(entry);
 
         let memory = self.mailboxes.get(slot).ok_or(EINVAL)?;
         let first = blocks_of(slot, self.mailboxes.len());
@@ -223,18 +171,11 @@ impl<'bound> Memory<'bound> {
             let at = (first + number) * MailboxBlock::ALIGNMENT;
             let mut block = MailboxBlock::new_zeroed();
             memory.read_bytes(at, block.as_mut_bytes())?;
-
-            note(block.token() != token, Flaw::BlockToken);
             // CAST: A slot has a handful of blocks.
-            note(block.block_number() != number as u32, Flaw::BlockNumber);
-            note(
-                checks.signatures && !block.is_signed(),
-                Flaw::BlockSignature,
-            );
-            out.put(block.mailbox_data());
+            incoming.block(number as u32, &block);
         }
 
-        Ok(flaw)
+        Ok(incoming.flaw())
     }
 
     /// Fills the chain of blocks that begins with `first` and gives its address; 0 if none is
@@ -255,18 +196,13 @@ impl<'bound> Memory<'bound> {
 
         for number in 0..count {
             let at = (first + number) * MailboxBlock::ALIGNMENT;
-            let mut block = MailboxBlock::new();
-            let mut chunk = [0; MailboxBlock::DATA];
-            data.take(&mut chunk);
-            if number + 1 < count {
-                block.set_next(memory.dma_address(at + MailboxBlock::ALIGNMENT)?);
-            }
-            block
-                .set_mailbox_data(&chunk)
-                // CAST: A slot has a handful of blocks.
-                .set_block_number(number as u32)
-                .set_token(request.token)
-                .sign();
+            let next = if number + 1 < count {
+                memory.dma_address(at + MailboxBlock::ALIGNMENT)?
+            } else {
+                0
+            };
+            // CAST: A slot has a handful of blocks.
+            let block = request.block(number as u32, next, data);
             memory.write_bytes(at, block.as_bytes())?;
         }
 
@@ -284,49 +220,6 @@ const fn blocks_of(slot: usize, slots: usize) -> usize {
         PAGE_BLOCKS
     } else {
         ORDINARY_BLOCKS
-    }
-}
-
-/// Two slices that are read as one.
-struct Parts<'a> {
-    first: &'a [u8],
-    second: &'a [u8],
-}
-
-impl Parts<'_> {
-    /// Moves the next bytes into `to`; what is left of it stays as it is.
-    fn take(&mut self, to: &mut [u8]) {
-        let mut filled = 0;
-
-        for part in [&mut self.first, &mut self.second] {
-            let count = part.len().min(to.len() - filled);
-            let (head, rest) = part.split_at(count);
-            for (to, from) in to.iter_mut().skip(filled).zip(head) {
-                *to = *from;
-            }
-            *part = rest;
-            filled += count;
-        }
-    }
-}
-
-/// Two slices that are written as one.
-struct PartsMut<'a> {
-    first: &'a mut [u8],
-    second: &'a mut [u8],
-}
-
-impl PartsMut<'_> {
-    /// Writes `from` behind what is there already, as far as there is room.
-    fn put(&mut self, mut from: &[u8]) {
-        for part in [&mut self.first, &mut self.second] {
-            let count = part.len().min(from.len());
-            let (now, later) = from.split_at(count);
-            let (head, rest) = core::mem::take(part).split_at_mut(count);
-            head.copy_from_slice(now);
-            *part = rest;
-            from = later;
-        }
     }
 }
 

@@ -39,6 +39,8 @@ pub mod device {
 
 #[path = "../../../cmd"]
 pub mod cmd {
+    pub mod ledger;
+    pub mod message;
     pub mod slots;
 }
 
