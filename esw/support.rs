@@ -9,28 +9,28 @@
 
 use core::fmt;
 
-use crate::prm::{
-    caps::{
-        Eswitch,
-        General, //
+use crate::{
+    cmd::message::CAPACITY,
+    prm::{
+        caps::{
+            Eswitch,
+            General, //
+        },
+        esw::{
+            NetworkFunctionParams,
+            QueryEswFunctionsMod,
+            QueryEswFunctionsOut,
+            SfEnable, //
+        },
+        iseg,
+        layout::{
+            Field,
+            Kind,
+            Layout,
+            Table, //
+        },
     },
-    esw::{
-        NetworkFunctionParams,
-        QueryEswFunctionsMod,
-        QueryEswFunctionsOut,
-        SfEnable, //
-    },
-    iseg,
-    layout::{
-        Field,
-        Kind,
-        Layout,
-        Table, //
-    }, //
 };
-
-/// Bytes of the list of enabled SFs that are asked for at most.
-const MAX_SF_BYTES: usize = 4096;
 
 /// What the device says about itself in this matter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,7 +87,7 @@ impl Facts {
         self.v1 && self.log_max_esw_sf > 0
     }
 
-    /// Bytes of output to ask for.
+    /// Bytes of output to ask for; at most what a command can have, enough for 64 functions.
     pub fn output_length(&self) -> usize {
         if !self.v1 {
             return self.list_length();
@@ -95,13 +95,13 @@ impl Facts {
         usize::from(self.max_functions.max(1))
             .saturating_mul(NetworkFunctionParams::TABLE.size)
             .saturating_add(QueryEswFunctionsOut::CONTEXT)
-            .max(QueryEswFunctionsOut::MIN_LENGTH)
+            .clamp(QueryEswFunctionsOut::MIN_LENGTH, CAPACITY)
     }
 
     /// Bytes of output to ask for in the legacy layout.
     ///
     /// Whether the list of enabled SFs has a bit or a word for each is not certain: there is room
-    /// for the longer of the two, within reason.
+    /// for the longer of the two, as far as a command can have it.
     pub fn list_length(&self) -> usize {
         let sfs = match self.log_max_esw_sf {
             0 => 0,
@@ -109,8 +109,8 @@ impl Facts {
         };
 
         sfs.saturating_mul(SfEnable::TABLE.size)
-            .min(MAX_SF_BYTES)
             .saturating_add(QueryEswFunctionsOut::SF_ENABLE)
+            .min(CAPACITY)
     }
 
     /// Prints each fact with its place, and the verdict.

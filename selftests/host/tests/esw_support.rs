@@ -84,20 +84,26 @@ fn output_lengths() {
     assert_eq!(facts.output_length(), 0x80);
     facts.log_max_esw_sf = 4;
     assert_eq!(facts.output_length(), 0x80 + 16 * 8);
-    facts.log_max_esw_sf = 31;
-    assert_eq!(facts.output_length(), 0x80 + 4096);
-    facts.log_max_esw_sf = u8::MAX;
-    assert_eq!(facts.output_length(), 0x80 + 4096);
+    facts.log_max_esw_sf = 8;
+    assert_eq!(facts.output_length(), 0x80 + 256 * 8);
+    // From 512 on, what the mailboxes of a slot hold: 16 + 8 * 512 bytes. The module once asked for
+    // more, and had the command refused by itself.
+    for log in [9, 16, 31, u8::MAX] {
+        facts.log_max_esw_sf = log;
+        assert_eq!(facts.output_length(), 0x1010);
+    }
     assert!(!facts.needs_list());
     facts.v1 = true;
     assert_eq!(facts.op_mod(), V1);
     assert_eq!(facts.output_length(), 0x80);
-    assert_eq!(facts.list_length(), 0x80 + 4096);
+    assert_eq!(facts.list_length(), 0x1010);
     assert!(facts.needs_list());
     facts.log_max_esw_sf = 0;
     assert!(!facts.needs_list());
     facts.max_functions = 31;
     assert_eq!(facts.output_length(), 0x10 + 31 * 0x40);
+    facts.max_functions = u8::MAX;
+    assert_eq!(facts.output_length(), 0x10 + 64 * 0x40);
 }
 
 proptest! {
