@@ -9,12 +9,12 @@ verbatim = $(foreach name,$(1),$(if $(filter-out undefined,$(origin $(name))),\
 	$(eval override export $(name) := $$(value $(name)))))
 $(call verbatim,CMD APPEND PARAMS)
 export KERNEL IOMMU MODEL DRIVER TIMEOUT LOG MODEL_LOG ALLOW_WARNINGS ALLOW_VIOLATIONS ACCEL QUIET TIERS TESTS JOBS
-export SEEDS SEED FAULT GROUP COMPARE TABLE BATCH RESULTS
+export SEEDS SEED FAULT GROUP COMPARE TABLE BATCH RESULTS FUZZ_SECONDS SECONDS_EACH
 
 # A command ends with make, also if make is killed.
 RUN := exec setpriv --pdeathsig TERM
 
-.PHONY: modules modules_install demo check check-debug campaign guest shell setup clippy
+.PHONY: modules modules_install demo check check-debug campaign fuzz guest shell setup clippy
 .PHONY: rustfmt rustfmtcheck clean clean-cache help
 .DEFAULT_GOAL := modules
 
@@ -41,6 +41,9 @@ check-debug:
 
 campaign:
 	@$(RUN) tools/campaign
+
+fuzz:
+	@$(RUN) tools/fuzz
 
 guest:
 	@$(RUN) tools/guest "$$CMD"
