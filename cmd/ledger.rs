@@ -2,8 +2,9 @@
 
 //! Bookkeeping of pages, by function.
 //!
-//! The numbers come from the device: none of them makes a sum overflow, or a function hold less than
-//! nothing. Nothing here knows the kernel: the file is compiled a second time for tests on the host.
+//! The numbers come from the device: none of them makes a sum overflow, or a function hold less
+//! than nothing. Nothing here knows the kernel: the file is compiled a second time for tests on the
+//! host.
 
 use core::fmt;
 

@@ -6,8 +6,8 @@ use core::fmt;
 
 /// Something that makes a function less than well, without keeping it from work.
 ///
-/// Several hold at the same time. Whoever finds one tells the device's state when it begins and when
-/// it ends; the number is the bit that programs see.
+/// Several hold at the same time. Whoever finds one tells the device's state when it begins and
+/// when it ends; the number is the bit that programs see.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Degradation {

@@ -3,9 +3,9 @@
 //! What is kept of the first failure.
 //!
 //! A card that fails goes on failing: what is seen last, after resets and retries, is seldom what
-//! began it. So the first failure is kept as it was found, until somebody clears it. A syndrome that
-//! firmware survives is a failure as well, and may be harmless: the first failure that is fatal has
-//! a place of its own beside it.
+//! began it. So the first failure is kept as it was found, until somebody clears it. A syndrome
+//! that firmware survives is a failure as well, and may be harmless: the first failure that is
+//! fatal has a place of its own beside it.
 
 use core::fmt;
 

@@ -236,7 +236,8 @@ impl Machine {
         }
     }
 
-    /// Begins anew, as after a reset: nothing of what was read before holds; what was counted stays.
+    /// Begins anew, as after a reset: nothing of what was read before holds; what was counted
+    /// stays.
     ///
     /// Returns the transition that this is, if the verdict changes by it.
     pub fn restart(&mut self, now_us: u64) -> Option<Transition> {

@@ -14,9 +14,9 @@
 //!                            record <-- debugfs
 //! ```
 //!
-//! [`State`] also tells what others found out, such as a command that timed out. The thread is woken
-//! by each change, and brings it to log and user space ([`status`]). It keeps the first failure
-//! ([`evidence`]); what the buffer held before the first command is apart ([`leftover`]).
+//! [`State`] also tells what others found out, such as a command that timed out. The thread is
+//! woken by each change, and brings it to log and user space ([`status`]). It keeps the first
+//! failure ([`evidence`]); what the buffer held before the first command is apart ([`leftover`]).
 //!
 //! # Glossary
 //!

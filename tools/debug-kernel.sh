@@ -24,7 +24,7 @@ compare_options() {
 		CONFIG_*) grep -q -x -F -e "$line" "$2" && continue ;;
 		*) continue ;;
 		esac
-		echo "tools/debug.config: $line is not what Kconfig made: $(grep "${line%=*}[ =]" "$2")"
+		echo "tools/debug.config wants $line; Kconfig made $(grep "${line%=*}[ =]" "$2")"
 		bad=1
 	done <"$1"
 	return $bad

@@ -24,7 +24,8 @@ pub fn run(d: &mut Device, words: &[&str]) -> Answer {
             d.memory
                 .read(number(address)?, &mut data)
                 .map_err(|fault| fault.to_string())?;
-            Ok(vec![data.iter().map(|b| format!("{b:02x}")).collect()])
+            let bytes: Vec<String> = data.iter().map(|b| format!("{b:02x}")).collect();
+            Ok(vec![bytes.concat()])
         }
         ["write", address, hex @ ..] => {
             let data = bits::parse_hex(&hex.concat()).ok_or("data needs pairs of hex digits")?;
