@@ -55,7 +55,7 @@ test_waiting_ends_by_a_signal() {
 	wait $writer
 	is_within "milliseconds to the end" "$TOOK" 0 2000
 	check "the log says so" logged \
-		"$BDF: stopped by a signal while waiting for firmware to start"
+		"$BDF: stopped while waiting for firmware to start"
 	check_not "bound" is_bound
 	nothing_is_left "stopped"
 	hca 'iseg initializing off'
