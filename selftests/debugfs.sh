@@ -12,7 +12,8 @@
 files() { (cd "$DEBUGFS" && find . -type f "$@" | sed 's|^\./||' | sort); }
 
 # Files whose lines are not all "name: value": tables, dumps, and single values.
-OTHER_FORMS='caps/.*|.*/layout|.*/history|eq/last|health/(interval_ms|threshold)'
+OTHER_FORMS='caps/.*|.*/layout|.*/history|eq/last|health/changes'
+OTHER_FORMS="$OTHER_FORMS|health/(interval_ms|threshold|slow_ms)|recovery/(auto|backoff_ms|limit)"
 OTHER_FORMS="$OTHER_FORMS|cmd/(history_data|failures|counters|outstanding|timeout_ms|[A-Z_]+/.*)"
 
 test_the_files_are_those_of_the_documentation() {
@@ -51,9 +52,21 @@ test_the_files_are_those_of_the_documentation() {
 		600 health/interval_ms
 		600 health/threshold
 		200 health/refresh
+		400 health/status
+		400 health/changes
+		600 health/evidence
+		600 health/sensors
+		400 health/leftover
+		600 health/slow_ms
+		400 recovery/state
+		400 recovery/history
+		200 recovery/trigger
+		600 recovery/auto
+		600 recovery/limit
+		600 recovery/backoff_ms
 	FILES
 	is "directories" "$(cd "$DEBUGFS" && find . -maxdepth 1 -type d | sort | tr -d '\n')" \
-		"../caps./cmd./eq./esw./health"
+		"../caps./cmd./eq./esw./health./recovery"
 }
 
 test_each_command_has_its_counters() {
@@ -96,9 +109,9 @@ test_lines_are_names_and_values() {
 }
 
 test_single_values_are_numbers() {
-	files ! -perm 0200 | grep -E \
-		'^cmd/[A-Z_]+/|^cmd/timeout_ms$|^health/(interval_ms|threshold)$' \
-		>"$WORK/single"
+	files ! -perm 0200 | grep -E -e '^cmd/[A-Z_]+/|^cmd/timeout_ms$' \
+		-e '^health/(interval_ms|threshold|slow_ms)$' \
+		-e '^recovery/(auto|backoff_ms|limit)$' >"$WORK/single"
 	is_within "files of this form" "$(wc -l <"$WORK/single")" 100 400
 	while read -r file; do
 		has "$file" "$(show "$file")" '^-?(0x[0-9a-f]+|[0-9]+)( \(.*\))?$'
