@@ -60,8 +60,8 @@ test_the_device_knows_who_drives_it() {
 	is "pages" "$(hca pages | sed -n 's/^total: //p')" "$PAGES"
 	is "event queues" "$(hca eqs | wc -l)" 3
 	is "interrupts" "$(grep -c -F "@$BDF" /proc/interrupts)" 3
-	# Of health, event queues and pages; a manager of a switch has one for that.
-	is "threads" "$(threads | wc -l)" "$([ "$KIND" = embedded ] && echo 4 || echo 3)"
+	# Of health, recovery, event queues and pages; a manager of a switch has one for that.
+	is "threads" "$(threads | wc -l)" "$([ "$KIND" = embedded ] && echo 5 || echo 4)"
 }
 
 test_unbinding_leaves_nothing() {
