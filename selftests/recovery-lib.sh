@@ -22,10 +22,13 @@ fault_syndrome() { hca 'health set synd=8 rfr=1' && until_true 10 dead; }
 fault_disabled() { hca 'iseg set nic_interface 1' && until_true 10 dead; }
 fault_in_reset() { hca 'iseg set nic_interface 7' && until_true 10 dead; }
 
+# It waits, or has given up already.
+has_outstanding() { [ "$(wc -l <"$DEBUGFS/cmd/outstanding")" -ge 2 ]; }
+
 fault_silence() {
 	hca 'fault add any drop times forever'
 	start_nop silent
-	until_true 10 outstanding_is in_flight 1
+	until_true 10 has_outstanding
 }
 
 fault_garbage() {
