@@ -26,6 +26,7 @@
 //!
 //! There is one lock here, a mutex around the record's history; nothing is locked under it.
 
+mod attempt;
 mod files;
 mod record;
 mod reset;

@@ -2,22 +2,25 @@
 
 //! What is known of the attempts, and what was chosen about them; for debugfs and the summary.
 
-use super::policy::{
-    Plan,
-    Row,
-    Settings,
-    Step,
-    Way, //
+use super::{
+    attempt::{
+        Attempt,
+        Why, //
+    },
+    policy::{
+        Plan,
+        Row,
+        Settings,
+        Step, //
+    }, //
 };
 use crate::{
     device::{
-        Condition,
         State,
         Waiter, //
     },
     kernel_ext::{
         clock,
-        date,
         ring::Ring,
         signal::Signal,
         wait::WaitQueue, //
@@ -64,86 +67,6 @@ const WAIT: Delta = Delta::from_secs(3600);
 
 /// The only bit of the signal: something has changed.
 const CHANGED: u32 = 1;
-
-/// Why an attempt is made.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Why {
-    /// Somebody has asked for it.
-    Asked,
-    /// The function is dead, and attempts are made automatically.
-    Automatic,
-}
-
-impl Why {
-    /// The word for it.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Why::Asked => "asked for",
-            Why::Automatic => "automatic",
-        }
-    }
-}
-
-/// An attempt.
-#[derive(Clone, Copy)]
-pub(super) struct Attempt {
-    /// Counts from 1.
-    pub(super) number: u64,
-    pub(super) why: Why,
-    /// Condition of the function before.
-    pub(super) before: Condition,
-    /// Since when that was so, in microseconds of the monotonic clock.
-    pub(super) since_us: u64,
-    /// When it began, in microseconds of the monotonic clock.
-    pub(super) at_us: u64,
-    /// When that was, in seconds since 1970.
-    wall: i64,
-    /// How long it took, in microseconds.
-    pub(super) took_us: u64,
-    /// The last way in which the function was reset.
-    pub(super) way: Option<Way>,
-    /// The step in which it ended.
-    pub(super) step: Step,
-    /// Its errno; 0 if the function is alive.
-    pub(super) errno: i32,
-}
-
-impl Attempt {
-    /// Fills the places of the history before there is anything.
-    const EMPTY: Self = Self {
-        number: 0,
-        why: Why::Asked,
-        before: Condition::Alive,
-        since_us: 0,
-        at_us: 0,
-        wall: 0,
-        took_us: 0,
-        way: None,
-        step: Step::Idle,
-        errno: 0,
-    };
-
-    /// How it ended, in a word.
-    pub(super) fn outcome(&self) -> &'static str {
-        match self.errno {
-            0 => "succeeded",
-            errno if errno == ECANCELED.to_errno() => "canceled",
-            _ => "failed",
-        }
-    }
-
-    fn write(&self, w: &mut dyn fmt::Write) -> fmt::Result {
-        write!(
-            w,
-            "{} ({}) after {} ms in {} by {}",
-            self.outcome(),
-            self.errno,
-            self.took_us / 1000,
-            self.step.name(),
-            self.way.map_or("no reset", Way::name),
-        )
-    }
-}
 
 struct Inner {
     attempts: u64,
@@ -251,15 +174,7 @@ impl Record {
 
         inner.attempts = inner.attempts.saturating_add(1);
         inner.due_us = None;
-        Attempt {
-            number: inner.attempts,
-            why,
-            before: self.device.condition(),
-            since_us,
-            at_us: clock::monotonic_us(),
-            wall: clock::wall_seconds(),
-            ..Attempt::EMPTY
-        }
+        Attempt::begin(inner.attempts, why, self.device.condition(), since_us)
     }
 
     /// Notes that an attempt has ended, and lets those go on who wait for it.
@@ -419,11 +334,7 @@ impl Record {
             let Some(attempt) = inner.history.get(number) else {
                 continue;
             };
-            write!(w, "{} {} ", attempt.number, attempt.at_us)?;
-            date::write(w, u64::try_from(attempt.wall).unwrap_or(0))?;
-            write!(w, " {}: {}: ", attempt.why.name(), attempt.before)?;
-            attempt.write(w)?;
-            writeln!(w)?;
+            attempt.write_line(w)?;
         }
         Ok(())
     }

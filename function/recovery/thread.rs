@@ -4,6 +4,10 @@
 
 use super::{
     super::place::Place,
+    attempt::{
+        Attempt,
+        Why, //
+    },
     policy::{
         after,
         Ended,
@@ -12,11 +16,7 @@ use super::{
         Step,
         Way, //
     },
-    record::{
-        Attempt,
-        Record,
-        Why, //
-    },
+    record::Record,
     reset, //
 };
 use crate::{
