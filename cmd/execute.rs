@@ -170,7 +170,7 @@ impl Queue<'_> {
         tail_out: &mut [u8],
     ) -> (Option<usize>, Result<(), Cause>) {
         let book = &self.log.book;
-        let limit_ms = self.log.timeout_ms.load(Relaxed);
+        let limit_ms = self.timeout_ms();
 
         if let Err(cause) = self.check_alive() {
             return (None, Err(cause));

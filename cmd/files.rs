@@ -16,10 +16,7 @@ use crate::{
         NopIn, //
     },
 };
-use core::fmt::{
-    self,
-    Write, //
-};
+use core::fmt;
 use kernel::{
     prelude::*,
     sync::{
@@ -33,12 +30,6 @@ use super::{
     Log,
     Mode, //
 };
-
-/// Shortest time-out of a command that may be set, in milliseconds.
-pub(crate) const MIN_TIMEOUT_MS: u64 = 10;
-
-/// Longest time-out of a command that may be set, in milliseconds.
-pub(crate) const MAX_TIMEOUT_MS: u64 = 600_000;
 
 /// Most NOPs that one write asks for.
 const MAX_NOPS: u32 = 10_000;
@@ -77,19 +68,7 @@ impl<'bound> Files<'bound> {
         dir.read_file_sized(c"failures", log(), 128 * 1024, |log, w| {
             Ok(log.history.show_failures(w)?)
         })?;
-        dir.rw_file(
-            c"timeout_ms",
-            log(),
-            |log, w| Ok(writeln!(w, "{}", log.timeout_ms.load(Relaxed))?),
-            |log, bytes| {
-                let ms = u64::from(parse::u32(bytes)?);
-                if !(MIN_TIMEOUT_MS..=MAX_TIMEOUT_MS).contains(&ms) {
-                    return Err(ERANGE);
-                }
-                log.timeout_ms.store(ms, Relaxed);
-                Ok(())
-            },
-        )?;
+        dir.setting(c"timeout_ms", log(), |log| &log.timeout_ms, |_| ())?;
 
         let nop = BoundFile::new(scope, &dir, c"nop", gate.clone(), |gate, bytes| {
             let count = parse::u32(bytes)?;
@@ -131,7 +110,7 @@ impl Log {
             "output_signatures: {}",
             on_off(self.signatures.load(Relaxed))
         )?;
-        writeln!(w, "timeout_ms: {}", self.timeout_ms.load(Relaxed))?;
+        writeln!(w, "timeout_ms: {}", self.timeout_ms.get())?;
         self.book.show(w)?;
         writeln!(w, "failures: {}", self.history.failed())
     }

@@ -70,6 +70,7 @@ use crate::{
         State, //
     },
     kernel_ext::{
+        debugfs::Setting,
         dma::Shared,
         ratelimit::RateLimit,
         scope::Scope, //
@@ -95,6 +96,9 @@ use kernel::{
 /// Revision of the command interface that this module speaks.
 const INTERFACE_REVISION: u16 = 5;
 
+/// Times that a command may be given, in milliseconds.
+const TIMEOUT_RANGE_MS: core::ops::RangeInclusive<u32> = 10..=600_000;
+
 /// How completions are learned of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -111,7 +115,8 @@ pub(crate) struct Log {
     counters: Counters,
     history: Arc<History>,
     mode: Atomic<u32>,
-    timeout_ms: Atomic<u64>,
+    /// The time that a command may take.
+    timeout_ms: Setting,
     signatures: Atomic<bool>,
 }
 
@@ -121,13 +126,13 @@ impl Log {
     /// # Errors
     ///
     /// [`ENOMEM`] without memory.
-    pub(crate) fn new(timeout_ms: u64) -> Result<Arc<Self>> {
+    pub(crate) fn new(timeout_ms: u32) -> Result<Arc<Self>> {
         let log = Self {
             book: Arc::pin_init(Book::new(), GFP_KERNEL)?,
             counters: Counters::new()?,
             history: Arc::pin_init(History::new(), GFP_KERNEL)?,
             mode: Atomic::new(Mode::Polling as u32),
-            timeout_ms: Atomic::new(timeout_ms),
+            timeout_ms: Setting::new(timeout_ms, TIMEOUT_RANGE_MS),
             signatures: Atomic::new(false),
         };
 
@@ -241,14 +246,13 @@ impl<'bound> Queue<'bound> {
 
     /// The time that a command may take, in milliseconds.
     pub(crate) fn timeout_ms(&self) -> u64 {
-        self.log.timeout_ms.load(Relaxed)
+        u64::from(self.log.timeout_ms.get())
     }
 
-    /// Sets the time that a command may take, from the next one on; out-of-range values are
-    /// clamped.
+    /// Sets the time that a command may take, from the next one on; the nearest that is allowed, if
+    /// `ms` is not.
     pub(crate) fn set_timeout_ms(&self, ms: u64) {
-        let ms = ms.clamp(files::MIN_TIMEOUT_MS, files::MAX_TIMEOUT_MS);
-        self.log.timeout_ms.store(ms, Relaxed);
+        self.log.timeout_ms.set_nearest(ms);
     }
 
     /// Verifies the signatures of outputs from the next command on, or stops doing so.

@@ -27,9 +27,9 @@ use crate::{
     },
     kernel_ext::{
         clock,
+        request::Requests,
         ring::Ring,
-        signal::Signal,
-        wait::WaitQueue, //
+        signal::Signal, //
     },
     prm::{
         eq::{
@@ -52,7 +52,6 @@ use kernel::{
         atomic::{
             Acquire,
             Atomic,
-            Full,
             Relaxed,
             Release, //
         },
@@ -107,11 +106,8 @@ pub(crate) struct Record {
     #[pin]
     signal: Signal,
     events: Atomic<u64>,
-    /// Queries that were asked for, and up to which of them that was done.
-    requested: Atomic<u64>,
-    served: Atomic<u64>,
     #[pin]
-    waiters: WaitQueue,
+    requests: Requests,
     #[pin]
     inner: Mutex<Inner>,
 }
@@ -143,9 +139,7 @@ impl Record {
             patience: Delta::from_millis(patience),
             signal <- Signal::new(),
             events: Atomic::new(0),
-            requested: Atomic::new(0),
-            served: Atomic::new(0),
-            waiters <- WaitQueue::new(),
+            requests <- Requests::new(),
             inner <- new_mutex!(Inner {
                 current: None,
                 spare: room?,
@@ -274,21 +268,9 @@ impl Record {
         self.inner.lock().history.get(number)
     }
 
-    /// The number of queries that were asked for; to be handed to [`served`](Self::served) once one
-    /// was made after this call.
-    pub(super) fn requests(&self) -> u64 {
-        self.requested.load(Acquire)
-    }
-
-    /// Lets those go on who have asked for a query.
-    pub(super) fn served(&self, up_to: u64) {
-        self.served.store(up_to, Release);
-        self.waiters.wake_all();
-    }
-
-    /// Lets those go who wait for a thread that has ended.
-    pub(super) fn let_go(&self) {
-        self.waiters.wake_all();
+    /// Those who have asked for a query.
+    pub(super) fn requests(&self) -> &Requests {
+        &self.requests
     }
 
     /// Makes the thread ask now, and waits until it has.
@@ -304,20 +286,12 @@ impl Record {
         if !self.supported() {
             return Err(EOPNOTSUPP);
         }
-        let ticket = self.requested.fetch_add(1, Full).wrapping_add(1);
-        let is_served = || self.served.load(Acquire) >= ticket;
-
-        self.signal.raise(wake::REFRESH);
-        self.waiters
-            .wait_interruptible(self.patience, || is_served() || self.signal.stopped())?;
-
-        if !is_served() {
-            return Err(if self.signal.stopped() {
-                self.device.refusal()
-            } else {
-                ETIMEDOUT
-            });
-        }
+        self.requests
+            .ask(&self.signal, wake::REFRESH, self.patience)
+            .map_err(|error| match error {
+                ESHUTDOWN => self.device.refusal(),
+                other => other,
+            })?;
         match &self.inner.lock().failure {
             Some(failure) => Err(failure.error.into()),
             None => Ok(()),

@@ -159,11 +159,11 @@ impl Body for Inquirer<'_> {
                 continue;
             }
             // Requests that come while the command is under way need one more.
-            let up_to = self.record.requests();
+            let asked = self.record.requests().count();
             let news = self.query();
-            self.record.served(up_to);
+            self.record.requests().serve(asked);
             self.report(news);
         }
-        self.record.let_go();
+        self.record.requests().let_go();
     }
 }

@@ -13,7 +13,7 @@ use kernel::{
 
 /// The parameters, as the rest of the module uses them.
 pub(super) struct Parameters {
-    pub(super) command_timeout_ms: u64,
+    pub(super) command_timeout_ms: u32,
     /// Whether the user has chosen it, so that the device's own value does not count.
     pub(super) command_timeout_is_chosen: bool,
     pub(super) init_timeout: Delta,
@@ -27,7 +27,7 @@ impl Parameters {
     pub(super) fn read() -> Self {
         Self {
             command_timeout_ms: command_timeout_ms(),
-            command_timeout_is_chosen: command_timeout_ms() != timeout::default::CMD,
+            command_timeout_is_chosen: u64::from(command_timeout_ms()) != timeout::default::CMD,
             init_timeout: Delta::from_millis(i64::from(module_parameters::init_timeout_ms.value())),
             max_pages: u64::from(module_parameters::max_pages.value()),
             checksum: module_parameters::checksum.value() == 1,
@@ -36,8 +36,8 @@ impl Parameters {
     }
 }
 
-fn command_timeout_ms() -> u64 {
-    u64::from(module_parameters::cmd_timeout_ms.value())
+fn command_timeout_ms() -> u32 {
+    module_parameters::cmd_timeout_ms.value()
 }
 
 /// Checks all parameters, so that a wrong one keeps the module from loading.

@@ -44,7 +44,7 @@ impl Listener<'_> {
     fn module(&self, event: &PortModule) {
         let module = Module::of(event);
 
-        self.record.note_module(event);
+        self.record.alarms().module(event);
         if self.log.pass().is_none() {
             return;
         }
@@ -64,7 +64,7 @@ impl Listener<'_> {
     }
 
     fn temperature(&self, event: &TemperatureWarning) {
-        self.record.note_temperature(event);
+        self.record.alarms().temperature(event);
         if self.log.pass().is_some() {
             dev_warn!(
                 self.scope.dev(),

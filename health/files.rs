@@ -7,7 +7,6 @@ use crate::kernel_ext::debugfs::{
     parse,
     Dir, //
 };
-use core::fmt::Write;
 use kernel::{
     prelude::*,
     sync::Arc, //
@@ -49,19 +48,14 @@ impl Files {
         dir.rw_file(
             c"sensors",
             record.clone(),
-            |record, w| Ok(record.show_sensors(w)?),
+            |record, w| Ok(record.alarms().show(w)?),
             |record, bytes| {
                 clears(bytes)?;
-                record.clear_sensors();
+                record.alarms().clear();
                 Ok(())
             },
         )?;
-        dir.rw_file(
-            c"slow_ms",
-            record.clone(),
-            |record, w| Ok(writeln!(w, "{}", record.slow_ms())?),
-            |record, bytes| record.set_slow_ms(parse::u32(bytes)?),
-        )?;
+        dir.setting(c"slow_ms", record.clone(), Record::slow_ms, |_| ())?;
         dir.read_file(c"state", record.clone(), |record, w| {
             Ok(record.show_state(w)?)
         })?;
@@ -74,18 +68,13 @@ impl Files {
         dir.read_file(c"history", record.clone(), |record, w| {
             Ok(record.show_history(w)?)
         })?;
-        dir.rw_file(
+        dir.setting(
             c"interval_ms",
             record.clone(),
-            |record, w| Ok(writeln!(w, "{}", record.interval_ms())?),
-            |record, bytes| record.set_interval_ms(parse::u32(bytes)?),
+            Record::interval_ms,
+            Record::settings_changed,
         )?;
-        dir.rw_file(
-            c"threshold",
-            record.clone(),
-            |record, w| Ok(writeln!(w, "{}", record.threshold())?),
-            |record, bytes| record.set_threshold(parse::u32(bytes)?),
-        )?;
+        dir.setting(c"threshold", record.clone(), Record::threshold, |_| ())?;
         dir.write_file(c"refresh", record.clone(), |record, bytes| {
             if !parse::boolean(bytes)? {
                 return Err(EINVAL);

@@ -34,9 +34,11 @@
 //! Under it come spinlocks, around the record, the evidence, and what sensors told; under the last
 //! of these come those of the device's state, and none of the others under another.
 
+mod alarms;
 mod clear;
 mod events;
 mod files;
+mod readings;
 mod record;
 mod thread;
 

@@ -3,6 +3,7 @@
 //! What the health thread has found, for debugfs and the summary; outlives the function.
 
 use super::{
+    alarms::Alarms,
     evidence::{
         Case,
         Evidence, //
@@ -15,7 +16,7 @@ use super::{
         Transition,
         Trouble, //
     },
-    modules::Sensors,
+    readings::Readings,
     render,
     status::{
         self,
@@ -24,25 +25,16 @@ use super::{
 };
 use crate::{
     device::{
-        Degradation,
         State,
         Waiter, //
     },
     kernel_ext::{
         clock,
+        debugfs::Setting,
         ring::Ring,
-        signal::Signal,
-        wait::WaitQueue, //
+        signal::Signal, //
     },
-    prm::{
-        dump,
-        event::{
-            PortModule,
-            TemperatureWarning, //
-        },
-        health::Buffer,
-        layout::Layout, //
-    },
+    prm::health::Buffer,
 };
 use core::fmt;
 use kernel::{
@@ -51,19 +43,14 @@ use kernel::{
     prelude::*,
     sync::{
         atomic::{
-            Acquire,
             Atomic,
-            Full,
-            Relaxed,
-            Release, //
+            Relaxed, //
         },
         Arc,
         Mutex,
         SpinLock, //
-    },
-    time::Delta, //
+    }, //
 };
-use zerocopy::IntoBytes;
 
 /// Interval of readings in milliseconds, unless it is changed.
 const INTERVAL_MS: u32 = 100;
@@ -88,9 +75,6 @@ const SLOW_RANGE_MS: core::ops::RangeInclusive<u32> = 100..=600_000;
 /// Transitions that are kept.
 const KEPT: usize = 64;
 
-/// How long a reading of the buffer that was asked for may take, in milliseconds.
-const REFRESH_MS: i64 = 5_000;
-
 /// Bits of [`Record::signal`].
 pub(super) mod wake {
     /// The buffer shall be read.
@@ -99,24 +83,6 @@ pub(super) mod wake {
     pub(in crate::health) const SETTINGS: u32 = 1 << 1;
     /// The status of the function has changed.
     pub(in crate::health) const CHANGED: u32 = 1 << 2;
-}
-
-/// Why the health buffer was read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Why {
-    /// A transition with a syndrome.
-    Transition,
-    /// Somebody has asked for it.
-    Request,
-}
-
-/// A reading of the health buffer.
-#[derive(Clone, Copy)]
-struct Reading {
-    at_us: u64,
-    wall: i64,
-    why: Why,
-    buffer: Buffer,
 }
 
 /// A transition, for the history.
@@ -147,7 +113,6 @@ struct Inner {
     machine: Machine,
     /// When the last reading of the registers was made.
     read_at_us: u64,
-    reading: Option<Reading>,
     /// What the buffer held at the last start.
     leftover: Option<Leftover>,
     history: Ring<Entry, KVec<Entry>>,
@@ -167,22 +132,20 @@ pub(crate) struct Record {
     #[pin]
     evidence: SpinLock<Evidence>,
     #[pin]
-    sensors: SpinLock<Sensors>,
+    alarms: Alarms,
     state: Arc<State>,
     /// Whether readings are taken and count; held for the time of one.
     #[pin]
     judging: Mutex<bool>,
-    interval_ms: Atomic<u32>,
-    slow_ms: Atomic<u32>,
+    #[pin]
+    readings: Readings,
+    interval_ms: Setting,
+    threshold: Setting,
+    slow_ms: Setting,
     /// The longest time that a reading came after it was due, in microseconds.
     latest_us: Atomic<u64>,
     /// Changes of the status that user space was told of.
     told: Atomic<u64>,
-    /// Readings of the buffer that were asked for, and up to which of them that was done.
-    requested: Atomic<u64>,
-    served: Atomic<u64>,
-    #[pin]
-    waiters: WaitQueue,
 }
 
 impl Record {
@@ -197,21 +160,19 @@ impl Record {
             inner <- new_spinlock!(Inner {
                 machine: Machine::new(THRESHOLD),
                 read_at_us: 0,
-                reading: None,
                 leftover: None,
                 history: Ring::new(KVec::from_elem(Entry::EMPTY, KEPT, GFP_KERNEL)?),
             }),
             evidence <- new_spinlock!(Evidence::default()),
-            sensors <- new_spinlock!(Sensors::default()),
+            alarms <- Alarms::new(state.clone()),
             state,
             judging <- new_mutex!(false),
-            interval_ms: Atomic::new(INTERVAL_MS),
-            slow_ms: Atomic::new(SLOW_MS),
+            readings <- Readings::new(),
+            interval_ms: Setting::new(INTERVAL_MS, INTERVAL_RANGE_MS),
+            threshold: Setting::new(THRESHOLD, THRESHOLD_RANGE),
+            slow_ms: Setting::new(SLOW_MS, SLOW_RANGE_MS),
             latest_us: Atomic::new(0),
             told: Atomic::new(0),
-            requested: Atomic::new(0),
-            served: Atomic::new(0),
-            waiters <- WaitQueue::new(),
         })
     }
 
@@ -225,7 +186,7 @@ impl Record {
 
         if judging && !*now {
             // Of what was told before the reset nothing holds, and the status says so already.
-            *self.sensors.lock() = Sensors::default();
+            self.alarms.forget();
             let wall = clock::wall_seconds();
             let mut inner = self.inner.lock();
             if let Some(transition) = inner.machine.restart(clock::monotonic_us()) {
@@ -245,7 +206,7 @@ impl Record {
     }
 
     pub(super) fn interval_us(&self) -> u64 {
-        u64::from(self.interval_ms.load(Relaxed)).saturating_mul(1000)
+        u64::from(self.interval_ms.get()).saturating_mul(1000)
     }
 
     /// Takes in a reading of the registers; the number of the transition comes with it.
@@ -254,21 +215,10 @@ impl Record {
         let mut inner = self.inner.lock();
 
         inner.read_at_us = now_us;
+        inner.machine.threshold = self.threshold.get();
         let transition = inner.machine.feed(now_us, sample)?;
         let number = inner.history.add(Entry { wall, transition });
         Some((number, transition))
-    }
-
-    /// Keeps a reading of the health buffer.
-    pub(super) fn keep(&self, why: Why, buffer: Buffer) {
-        let reading = Reading {
-            at_us: clock::monotonic_us(),
-            wall: clock::wall_seconds(),
-            why,
-            buffer,
-        };
-
-        self.inner.lock().reading = Some(reading);
     }
 
     /// Notes that a reading came `late_us` microseconds after it was due.
@@ -322,44 +272,6 @@ impl Record {
         self.evidence.lock().clear();
     }
 
-    /// Takes in what happened to a module.
-    pub(super) fn note_module(&self, event: &PortModule) {
-        let mut sensors = self.sensors.lock();
-
-        sensors.module(event);
-        // Under the lock, so that two events cannot overtake each other.
-        self.note_sensors(&sensors);
-    }
-
-    /// Takes in which sensors are too hot.
-    pub(super) fn note_temperature(&self, event: &TemperatureWarning) {
-        let mut sensors = self.sensors.lock();
-
-        sensors.temperature(event);
-        self.note_sensors(&sensors);
-    }
-
-    /// Forgets what modules and sensors told: the device may not tell when it is over.
-    pub(super) fn clear_sensors(&self) {
-        let mut sensors = self.sensors.lock();
-
-        *sensors = Sensors::default();
-        self.note_sensors(&sensors);
-    }
-
-    fn note_sensors(&self, sensors: &Sensors) {
-        for (which, holds) in [
-            (Degradation::PortModule, sensors.has_module_error()),
-            (Degradation::Temperature, sensors.is_hot()),
-        ] {
-            if holds {
-                self.state.degrade(which);
-            } else {
-                self.state.mend(which);
-            }
-        }
-    }
-
     /// The numbers of the changes of the status that user space was not told of.
     pub(super) fn untold(&self) -> core::ops::Range<u64> {
         self.told.load(Relaxed)..self.state.sequence()
@@ -372,104 +284,46 @@ impl Record {
 
     /// Age in microseconds from which on a command is slow.
     pub(super) fn slow_us(&self) -> u64 {
-        u64::from(self.slow_ms()).saturating_mul(1000)
+        u64::from(self.slow_ms.get()).saturating_mul(1000)
     }
 
-    pub(super) fn slow_ms(&self) -> u32 {
-        self.slow_ms.load(Relaxed)
+    /// What modules and sensors tell.
+    pub(super) fn alarms(&self) -> &Alarms {
+        &self.alarms
     }
 
-    /// Changes the age from which on a command is slow.
-    ///
-    /// # Errors
-    ///
-    /// [`ERANGE`] outside of 100 to 600000 ms.
-    pub(super) fn set_slow_ms(&self, slow_ms: u32) -> Result {
-        if !SLOW_RANGE_MS.contains(&slow_ms) {
-            return Err(ERANGE);
-        }
-        self.slow_ms.store(slow_ms, Relaxed);
-        Ok(())
-    }
-
-    /// The number of readings that were asked for; to be handed to [`served`](Self::served) once
-    /// one was made after this call.
-    pub(super) fn requests(&self) -> u64 {
-        self.requested.load(Acquire)
-    }
-
-    /// Lets those go on who have asked for a reading of the buffer.
-    pub(super) fn served(&self, up_to: u64) {
-        self.served.store(up_to, Release);
-        self.waiters.wake_all();
+    /// What was read of the health buffer.
+    pub(super) fn readings(&self) -> &Readings {
+        &self.readings
     }
 
     /// Makes the thread read the health buffer now, and waits until it has.
     ///
     /// # Errors
     ///
-    /// - [`ENODEV`] if what was read is all ones, which is kept all the same.
-    /// - [`ETIMEDOUT`] if the thread did not come to it.
-    /// - [`ESHUTDOWN`] if the watch has ended.
-    /// - [`ERESTARTSYS`] if a signal came.
+    /// Those of [`Readings::refresh`].
     pub(super) fn refresh(&self) -> Result {
-        let ticket = self.requested.fetch_add(1, Full).wrapping_add(1);
-        let is_served = || self.served.load(Acquire) >= ticket;
-
-        self.signal.raise(wake::REFRESH);
-        self.waiters
-            .wait_interruptible(Delta::from_millis(REFRESH_MS), || {
-                is_served() || self.signal.stopped()
-            })?;
-
-        if !is_served() {
-            return Err(if self.signal.stopped() {
-                ESHUTDOWN
-            } else {
-                ETIMEDOUT
-            });
-        }
-        match self.inner.lock().reading {
-            Some(reading) if reading.buffer.as_bytes().iter().all(|byte| *byte == 0xff) => {
-                Err(ENODEV)
-            }
-            _ => Ok(()),
-        }
+        self.readings.refresh(&self.signal, wake::REFRESH)
     }
 
-    pub(super) fn interval_ms(&self) -> u32 {
-        self.interval_ms.load(Relaxed)
+    /// Interval of readings, in milliseconds.
+    pub(super) fn interval_ms(&self) -> &Setting {
+        &self.interval_ms
     }
 
-    /// Changes the interval of readings, from the next one on.
-    ///
-    /// # Errors
-    ///
-    /// [`ERANGE`] outside of 10 to 10000 ms.
-    pub(super) fn set_interval_ms(&self, interval_ms: u32) -> Result {
-        if !INTERVAL_RANGE_MS.contains(&interval_ms) {
-            return Err(ERANGE);
-        }
-        self.interval_ms.store(interval_ms, Relaxed);
+    /// Readings in a row without a change that make a stall.
+    pub(super) fn threshold(&self) -> &Setting {
+        &self.threshold
+    }
+
+    /// Age in milliseconds from which on a command is slow.
+    pub(super) fn slow_ms(&self) -> &Setting {
+        &self.slow_ms
+    }
+
+    /// Lets the thread look at the settings.
+    pub(super) fn settings_changed(&self) {
         self.signal.raise(wake::SETTINGS);
-        Ok(())
-    }
-
-    pub(super) fn threshold(&self) -> u32 {
-        self.inner.lock().machine.threshold
-    }
-
-    /// Changes how many readings in a row without a change make a stall.
-    ///
-    /// # Errors
-    ///
-    /// [`ERANGE`] outside of 1 to 100.
-    pub(super) fn set_threshold(&self, threshold: u32) -> Result {
-        if !THRESHOLD_RANGE.contains(&threshold) {
-            return Err(ERANGE);
-        }
-        self.inner.lock().machine.threshold = threshold;
-        Ok(())
     }
 
     pub(super) fn show_state(&self, w: &mut dyn fmt::Write) -> fmt::Result {
@@ -480,7 +334,7 @@ impl Record {
         let now_us = clock::monotonic_us();
 
         render::state(w, &machine, now_us)?;
-        writeln!(w, "interval_ms: {}", self.interval_ms())?;
+        writeln!(w, "interval_ms: {}", self.interval_ms.get())?;
         let age_us = now_us.saturating_sub(read_at_us);
         writeln!(w, "last_tick_age_ms: {}", age_us / 1000)?;
         writeln!(w, "longest_delay_us: {}", self.latest_us.load(Relaxed))?;
@@ -540,24 +394,19 @@ impl Record {
         }
     }
 
-    pub(super) fn show_sensors(&self, w: &mut dyn fmt::Write) -> fmt::Result {
-        let sensors = *self.sensors.lock();
-
-        sensors.show(w)
-    }
-
     pub(super) fn show_buffer(&self, w: &mut dyn fmt::Write) -> fmt::Result {
-        match self.reading(w)? {
-            Some(buffer) => render::buffer(w, &buffer),
-            None => Ok(()),
-        }
+        self.readings.show_buffer(w, self.is_unreadable())
     }
 
     pub(super) fn show_layout(&self, w: &mut dyn fmt::Write) -> fmt::Result {
-        match self.reading(w)? {
-            Some(buffer) => dump::write(w, Buffer::TABLE, Buffer::BAR_OFFSET, buffer.as_bytes()),
-            None => Ok(()),
-        }
+        self.readings.show_layout(w, self.is_unreadable())
+    }
+
+    /// Whether firmware stands still without a word, so that its buffer is not read.
+    fn is_unreadable(&self) -> bool {
+        let machine = self.inner.lock().machine;
+
+        machine.state == Verdict::Stalled && machine.trouble.synd == 0
     }
 
     pub(super) fn show_history(&self, w: &mut dyn fmt::Write) -> fmt::Result {
@@ -595,40 +444,6 @@ impl Record {
         )?;
         render::sentence(w, &machine.now(clock::monotonic_us()))?;
         writeln!(w)
-    }
-
-    /// Returns the last reading of the buffer, having printed when and why it was made.
-    fn reading(&self, w: &mut dyn fmt::Write) -> Result<Option<Buffer>, fmt::Error> {
-        let (reading, machine) = {
-            let inner = self.inner.lock();
-            (inner.reading, inner.machine)
-        };
-
-        if machine.state == Verdict::Stalled && machine.trouble.synd == 0 {
-            writeln!(
-                w,
-                "not_read: firmware cannot answer reads: the health buffer is not read"
-            )?;
-        }
-        let Some(reading) = reading else {
-            writeln!(
-                w,
-                "reading: none (no syndrome was seen; a write of 1 to refresh reads the buffer)"
-            )?;
-            return Ok(None);
-        };
-
-        let why = match reading.why {
-            Why::Transition => "a syndrome was seen",
-            Why::Request => "asked for by a write to refresh",
-        };
-        writeln!(w, "reading: {} us ({why})", reading.at_us)?;
-        let age_us = clock::monotonic_us().saturating_sub(reading.at_us);
-        writeln!(w, "reading_age_ms: {}", age_us / 1000)?;
-        w.write_str("reading_date: ")?;
-        crate::kernel_ext::date::write(w, u64::try_from(reading.wall).unwrap_or(0))?;
-        writeln!(w)?;
-        Ok(Some(reading.buffer))
     }
 }
 

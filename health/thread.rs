@@ -15,10 +15,10 @@ use super::{
         Transition,
         Trouble, //
     },
+    readings::Why,
     record::{
         wake,
-        Record,
-        Why, //
+        Record, //
     },
     render::{
         Brief,
@@ -182,7 +182,7 @@ impl<'bound> Watch<'bound> {
         let mut buffer = None;
         if transition.trouble != Trouble::NONE && transition.dead_reads == 0 {
             let read = self.read_buffer();
-            self.record.keep(Why::Transition, read);
+            self.record.readings().keep(Why::Transition, read);
             buffer = Some(read);
         }
 
@@ -400,10 +400,11 @@ impl<'bound> Watch<'bound> {
 
     /// Reads the buffer for those who have asked for it.
     fn refresh(&self) {
-        let up_to = self.record.requests();
+        let readings = self.record.readings();
+        let asked = readings.requests().count();
 
-        self.record.keep(Why::Request, self.read_buffer());
-        self.record.served(up_to);
+        readings.keep(Why::Request, self.read_buffer());
+        readings.requests().serve(asked);
     }
 }
 
@@ -446,6 +447,7 @@ impl Body for Watch<'_> {
             // A changed interval counts from the last reading: the loop looks at it again.
         }
         self.tell_changes();
+        self.record.readings().requests().let_go();
     }
 }
 

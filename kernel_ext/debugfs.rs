@@ -17,11 +17,13 @@ mod file;
 pub(crate) mod parse;
 mod root;
 mod seq;
+mod setting;
 
 pub(crate) use self::{
     bound::BoundFile,
     root::Root,
-    seq::Seq, //
+    seq::Seq,
+    setting::Setting, //
 };
 
 use self::file::{

@@ -17,6 +17,7 @@
 //! | [`mmio`] | big-endian BARs | accesses are little-endian |
 //! | [`pci`] | disabling, virtual function test | what `probe()` enabled stays enabled |
 //! | [`ratelimit`] | a limit for log lines | there is none |
+//! | [`request`] | asking a thread for something | there are no threads |
 //! | [`ring`] | the last records of something | there is none |
 //! | [`scope`] | things that must not outlive the binding | left to a promise of each caller |
 //! | [`signal`] | wake-up reasons for a thread | lost wake-ups, no use from interrupts |
@@ -34,6 +35,7 @@ pub(crate) mod kthread;
 pub(crate) mod mmio;
 pub(crate) mod pci;
 pub(crate) mod ratelimit;
+pub(crate) mod request;
 pub(crate) mod ring;
 pub(crate) mod scope;
 pub(crate) mod signal;

@@ -48,17 +48,17 @@ impl Files {
                 Ok(())
             },
         )?;
-        dir.rw_file(
+        dir.setting(
             c"limit",
             record.clone(),
-            |record, w| Ok(writeln!(w, "{}", record.limit())?),
-            |record, bytes| record.set_limit(parse::u32(bytes)?),
+            Record::limit,
+            Record::settings_changed,
         )?;
-        dir.rw_file(
+        dir.setting(
             c"backoff_ms",
             record.clone(),
-            |record, w| Ok(writeln!(w, "{}", record.backoff_ms())?),
-            |record, bytes| record.set_backoff_ms(parse::u32(bytes)?),
+            Record::backoff_ms,
+            Record::settings_changed,
         )?;
 
         Ok(Self { _dir: dir })

@@ -21,6 +21,7 @@ use crate::{
     },
     kernel_ext::{
         clock,
+        debugfs::Setting,
         ring::Ring,
         signal::Signal,
         wait::WaitQueue, //
@@ -90,8 +91,8 @@ pub(in crate::function) struct Record {
     signal: Signal,
     step: Atomic<u32>,
     auto: Atomic<bool>,
-    limit: Atomic<u32>,
-    backoff_ms: Atomic<u32>,
+    limit: Setting,
+    backoff_ms: Setting,
     /// An attempt is wanted or under way.
     busy: Atomic<bool>,
     /// Somebody waits for an attempt that has not begun yet.
@@ -112,8 +113,8 @@ impl Record {
             signal <- Signal::new(),
             step: Atomic::new(Step::Idle.number()),
             auto: Atomic::new(auto),
-            limit: Atomic::new(LIMIT),
-            backoff_ms: Atomic::new(BACKOFF_MS),
+            limit: Setting::new(LIMIT, LIMIT_RANGE),
+            backoff_ms: Setting::new(BACKOFF_MS, BACKOFF_RANGE_MS),
             busy: Atomic::new(false),
             wanted: Atomic::new(false),
             ended: Atomic::new(0),
@@ -236,8 +237,8 @@ impl Record {
     fn settings(&self) -> Settings {
         Settings {
             auto: self.auto.load(Relaxed),
-            limit: self.limit.load(Relaxed),
-            backoff_ms: self.backoff_ms.load(Relaxed),
+            limit: self.limit.get(),
+            backoff_ms: self.backoff_ms.get(),
         }
     }
 
@@ -252,40 +253,19 @@ impl Record {
         self.signal.raise(CHANGED);
     }
 
-    pub(super) fn limit(&self) -> u32 {
-        self.settings().limit
+    /// Attempts in a row.
+    pub(super) fn limit(&self) -> &Setting {
+        &self.limit
     }
 
-    /// Changes how many attempts are made in a row.
-    ///
-    /// # Errors
-    ///
-    /// [`ERANGE`] outside of 1 to 1000.
-    pub(super) fn set_limit(&self, limit: u32) -> Result {
-        if !LIMIT_RANGE.contains(&limit) {
-            return Err(ERANGE);
-        }
-        self.limit.store(limit, Relaxed);
+    /// Time before the first attempt of a row, in milliseconds.
+    pub(super) fn backoff_ms(&self) -> &Setting {
+        &self.backoff_ms
+    }
+
+    /// Lets the thread look at the settings.
+    pub(super) fn settings_changed(&self) {
         self.signal.raise(CHANGED);
-        Ok(())
-    }
-
-    pub(super) fn backoff_ms(&self) -> u32 {
-        self.settings().backoff_ms
-    }
-
-    /// Changes the time before the first attempt of a row.
-    ///
-    /// # Errors
-    ///
-    /// [`ERANGE`] outside of 10 to 600000 ms.
-    pub(super) fn set_backoff_ms(&self, backoff_ms: u32) -> Result {
-        if !BACKOFF_RANGE_MS.contains(&backoff_ms) {
-            return Err(ERANGE);
-        }
-        self.backoff_ms.store(backoff_ms, Relaxed);
-        self.signal.raise(CHANGED);
-        Ok(())
     }
 
     fn step(&self) -> Step {
