@@ -23,15 +23,17 @@ use crate::rules::Rule;
 
 /// What `help` says.
 pub const HELP: &str = "\
-reset cures on|off | reset takes MS | reset works on|off | resets | dirty [quiet]";
+reset cures on|off | reset takes MS | reset works on|off|function|firmware | resets | dirty [quiet]";
 
 /// What a reset does.
 #[derive(Debug)]
 pub struct Reset {
     /// It ends whatever was wrong before.
     cures: bool,
-    /// It resets anything at all; the function still answers.
-    works: bool,
+    /// That of the function resets anything at all; the function still answers.
+    function_works: bool,
+    /// That of firmware does.
+    firmware_works: bool,
     /// Time for which the function answers nothing after it.
     takes: Duration,
     /// When that is over.
@@ -46,7 +48,8 @@ impl Default for Reset {
     fn default() -> Self {
         Reset {
             cures: true,
-            works: true,
+            function_works: true,
+            firmware_works: true,
             takes: Duration::from_millis(20),
             absent_until: None,
             dirty: false,
@@ -88,7 +91,7 @@ impl Device {
     pub fn function_level_reset(&mut self) {
         self.reset.functions += 1;
         self.reset.absent_until = Instant::now().checked_add(self.reset.takes);
-        if !self.reset.works {
+        if !self.reset.function_works {
             pci::reset(&mut self.config);
             return;
         }
@@ -109,7 +112,7 @@ impl Device {
     /// The driver asked for a reset of firmware by `nic_interface`.
     pub fn firmware_reset(&mut self) {
         self.reset.firmwares += 1;
-        if !self.reset.works {
+        if !self.reset.firmware_works {
             return;
         }
         self.reset.dirty = false;
@@ -135,6 +138,17 @@ impl Device {
     }
 }
 
+/// Which resets work: that of the function, that of firmware.
+fn works(word: &str) -> Result<(bool, bool), String> {
+    match word {
+        "on" => Ok((true, true)),
+        "off" => Ok((false, false)),
+        "function" => Ok((true, false)),
+        "firmware" => Ok((false, true)),
+        _ => Err("on, off, function or firmware?".to_string()),
+    }
+}
+
 /// Runs a request about resets; None if it is another one.
 pub fn control(d: &mut Device, words: &[&str]) -> Option<Answer> {
     let on = |word: &str| match word {
@@ -144,7 +158,10 @@ pub fn control(d: &mut Device, words: &[&str]) -> Option<Answer> {
     };
     let result = match words {
         ["reset", "cures", word] => on(word).map(|on| d.reset.cures = on),
-        ["reset", "works", word] => on(word).map(|on| d.reset.works = on),
+        ["reset", "works", word] => works(word).map(|(function, firmware)| {
+            d.reset.function_works = function;
+            d.reset.firmware_works = firmware;
+        }),
         ["reset", "takes", ms] => number(ms).map(|ms| d.reset.takes = Duration::from_millis(ms)),
         ["resets"] => {
             return Some(Ok(vec![
@@ -189,6 +206,24 @@ mod tests {
         assert_eq!(synd(&d), 0);
         assert_eq!(d.iseg.get(crate::iseg::NIC_INTERFACE), nic::FULL);
         assert_eq!(d.reset.functions, 2);
+    }
+
+    #[test]
+    fn one_kind_of_reset_can_work_without_the_other() {
+        let mut d = device();
+        let broken = |d: &mut Device| crate::bits::set(&mut d.health.buffer, health_buffer::SYND, 8);
+        broken(&mut d);
+        ask(&mut d, "reset works firmware");
+        d.function_level_reset();
+        assert_eq!(d.health.synd(), 8);
+        d.firmware_reset();
+        assert_eq!(d.health.synd(), 0);
+        broken(&mut d);
+        ask(&mut d, "reset works function");
+        d.firmware_reset();
+        assert_eq!(d.health.synd(), 8);
+        d.function_level_reset();
+        assert_eq!(d.health.synd(), 0);
     }
 
     #[test]
