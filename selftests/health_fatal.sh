@@ -9,13 +9,11 @@
 
 . ./lib.sh
 . ./lifecycle.sh
+. ./health_lib.sh
 
 # The longest that any of it may take here, in milliseconds: three readings at 100 ms, on a machine
 # that may be slow and busy. What it took is printed.
 SOON=3000
-
-# Usage: health_is WORD NUMBER
-health_is() { value_is health/state state "$1 ($2)"; }
 
 # Wait for a state, and print how long that took. Usage: becomes WORD NUMBER
 becomes() {
@@ -163,25 +161,16 @@ test_the_module_can_be_removed_when_the_card_is_gone() {
 }
 
 test_user_space_is_told() {
-	# The applet prints the environment of each event.
-	uevent sh -c 'env | grep ^PRM_ | tr "\n" " "; echo' >"$WORK/uevents" 2>/dev/null &
-	listener=$!
-	# Protocol 15 with a group: the kernel's own socket has none.
-	check "it listens" until_true 5 awk \
-		'$2 == 15 && $4 !~ /^0*$/ { found = 1 } END { exit !found }' \
-		/proc/net/netlink
+	listen
 	hca 'health set synd=1 ext_synd=0x77'
 	becomes syndrome 3
 	hca 'health freeze'
 	becomes stalled 4
-	check "the event" until_true 5 grep -q 'PRM_HEALTH=stalled' "$WORK/uevents"
-	kill $listener
-	for part in PRM_EVENT=health PRM_HEALTH_STATE=4 PRM_HEALTH_FATAL=1 PRM_HEALTH_SYND=0x01 \
-		PRM_HEALTH_EXT_SYND=0x0077 PRM_HEALTH_RFR=0; do
-		check "$part" grep -q "PRM_HEALTH=stalled.*$part\|$part.*PRM_HEALTH=stalled" \
-			"$WORK/uevents"
-	done
-	is "events" "$(grep -c PRM_EVENT=health "$WORK/uevents")" 2
+	check "the event" until_true 5 heard PRM_EVENT=health PRM_HEALTH=stalled \
+		PRM_HEALTH_STATE=4 PRM_HEALTH_FROM=syndrome PRM_HEALTH_FATAL=1 \
+		PRM_HEALTH_SYND=0x01 PRM_HEALTH_EXT_SYND=0x0077 PRM_HEALTH_RFR=0
+	stop_listening
+	is "events" "$(grep -c 'PRM_EVENT=health ' "$WORK/uevents")" 2
 	hca 'health clear'
 	comes_back 'health run'
 }

@@ -7,7 +7,7 @@
 
 . ./lib.sh
 . ./lifecycle.sh
-. ./recovery-lib.sh
+. ./recovery_lib.sh
 
 CYCLES=100
 WARM_UP=7
