@@ -8,9 +8,7 @@
 
 . ./lib.sh
 . ./lifecycle.sh
-
-# Usage: health_is WORD NUMBER
-health_is() { value_is health/state state "$1 ($2)"; }
+. ./health_lib.sh
 
 # Usage: becomes WORD NUMBER, as of State in health/machine.rs
 becomes() {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# By hand: make guest CMD="sh health_holds.sh".
+# models: cx6dx
+# debug: cx6dx
 #
 # HEALTH-1: whatever one who waits for a command can hold, health goes on being watched. All slots
 # are taken, others wait for one, firmware's requests for pages hang, and somebody hangs in, or
@@ -10,10 +11,10 @@
 . ./lifecycle.sh
 . ./health_lib.sh
 
-# Files that can be written to, relative to the function's directory, but for those of health: the
-# settings there would change what is tested.
+# Files that can be written to, relative to the function's directory, but for those of health, whose
+# settings would change what is tested, and of recovery, which would end it.
 writable_files() {
-	(cd "$DEBUGFS" && find . -type f -perm -200 | sed 's,^\./,,' | grep -v '^health/')
+	(cd "$DEBUGFS" && find . -type f -perm -200 | sed 's,^\./,,' | grep -v -E '^(health|recovery)/')
 }
 
 # Write to a file, and read it, over and over until $WORK/enough is there. Usage: user_of FILE
@@ -66,13 +67,13 @@ test_nothing_that_a_waiter_holds_delays_it() {
 	# It notices what happens.
 	suffers command-slow
 	hca 'health freeze'
-	timed until_true 20 health_is stalled 4
-	echo "# stalled after $TOOK ms; a reading came at most" \
-		"$(value health/state longest_delay_us) us late"
-	is_within "milliseconds to stalled" "$TOOK" 0 3000
-	is_within "longest_delay_us" "$(value health/state longest_delay_us)" 0 1000000
-	timed until_true 20 value_is health/status commands_outstanding 0
-	is_within "milliseconds until no command waits" "$TOOK" 0 3000
+	verdict stalled 4
+	check "no command waits" until_true 20 value_is health/status commands_outstanding 0
+	# By the driver's own clock: the shell is kept busy by all this.
+	gap_ms=$(value health/evidence gap_ms) late=$(value health/state longest_delay_us)
+	echo "# stalled $gap_ms ms after the counter's last change; the latest reading was $late us late"
+	is_within "milliseconds to stalled" "$gap_ms" 200 1000
+	is_within "longest_delay_us" "$late" 0 1000000
 	touch "$WORK/enough"
 	wait
 	is "commands that waited" "$(nop_results)" '40 EIO'
