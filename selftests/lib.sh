@@ -133,11 +133,24 @@ skip_case() { CASE_SKIPPED="$*"; }
 
 # --- The driver's files; FILE is relative to the function's directory
 
-# The value of a line "NAME: VALUE". Usage: value FILE NAME
-value() { sed -n "s/^$2: //p" "$DEBUGFS/$1"; }
+# The value of the line "NAME: VALUE". Usage: value FILE NAME
+# Without a process of its own: tests read values over and over, and a process takes its time.
+value() {
+	while IFS= read -r line; do
+		case $line in
+		"$2: "*)
+			printf '%s\n' "${line#*: }"
+			return
+			;;
+		esac
+	done <"$DEBUGFS/$1"
+}
 
 # The first word of such a value. Usage: number FILE NAME
-number() { sed -n "s/^$2: \([^ ]*\).*/\1/p" "$DEBUGFS/$1"; }
+number() {
+	all=$(value "$1" "$2")
+	printf '%s\n' "${all%% *}"
+}
 
 # All of a file. Usage: show FILE
 show() { cat "$DEBUGFS/$1"; }
@@ -190,16 +203,22 @@ errno_name() {
 
 # --- Time
 
-# Milliseconds since the machine's start, in steps of 10.
-now_ms() { awk '{ printf "%d\n", $1 * 1000 }' /proc/uptime; }
+# Milliseconds since the machine's start, in steps of 10, in NOW_MS.
+look_at_clock() {
+	read -r uptime rest </proc/uptime
+	NOW_MS=${uptime%.*}${uptime#*.}0
+}
+now_ms() { look_at_clock && echo "$NOW_MS"; }
 
 # Try a command until it succeeds, at most so long. For states that raise no event.
 # Usage: until_true SECONDS COMMAND...
 until_true() {
-	limit=$(($(now_ms) + $1 * 1000))
+	look_at_clock
+	limit=$((NOW_MS + $1 * 1000))
 	shift
 	until "$@" >/dev/null 2>&1; do
-		if [ "$(now_ms)" -ge "$limit" ]; then
+		look_at_clock
+		if [ "$NOW_MS" -ge "$limit" ]; then
 			return 1
 		fi
 		usleep 10000

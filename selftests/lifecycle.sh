@@ -58,9 +58,11 @@ load_unbound() {
 # Run a command that has to succeed; the milliseconds that it took are in TOOK afterwards.
 # Usage: timed COMMAND...
 timed() {
-	from=$(now_ms)
+	look_at_clock
+	from=$NOW_MS
 	"$@" || fail "failed: $*"
-	TOOK=$(($(now_ms) - from))
+	look_at_clock
+	TOOK=$((NOW_MS - from))
 }
 
 # The driver works: bound, alive, and a command comes back. Usage: works DESCRIPTION
