@@ -64,8 +64,8 @@ impl Requests {
         }
     }
 
-    /// How many were asked for; the thread hands it to [`serve`](Self::serve) once it has done, after
-    /// this call, what was asked.
+    /// How many were asked for; the thread hands it to [`serve`](Self::serve) once it has done what
+    /// was asked, after this call.
     pub(crate) fn count(&self) -> u64 {
         self.asked.load(Acquire)
     }

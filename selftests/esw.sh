@@ -138,8 +138,8 @@ test_scalable_functions_come_and_go() {
 	hca 'esw sf 200 on'
 	check "a new snapshot" settled 1
 	is "sf_enable" "$(value esw/functions sf_enable)" '3-5 70 200'
-	is "word 0" "$(value esw/functions 'sf_enable\[0\]')" 0x0000000000000038
-	is "word 1" "$(value esw/functions 'sf_enable\[1\]')" 0x0000000000000040
+	is "word 0" "$(value esw/functions 'sf_enable[0]')" 0x0000000000000038
+	is "word 1" "$(value esw/functions 'sf_enable[1]')" 0x0000000000000040
 	is "history" "$(last_changes 3 | sed 's/^[^ ]* //')" \
 		"$(printf 'switch: SFs 3-5 on\nswitch: SF 70 on\nswitch: SF 200 on')"
 	has "summary" "$(value summary esw)" ', 5 SFs'

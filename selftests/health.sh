@@ -84,9 +84,9 @@ test_a_syndrome_without_a_reset_is_shown_and_work_goes_on() {
 	while read -r name expected; do
 		is "$name" "$(value health/buffer "$name")" "$expected"
 	done <<-VALUES
-		assert_var\[0\] 0x00000003
-		assert_var\[1\] 0x00000000
-		assert_var\[5\] 0xdeadbeef
+		assert_var[0] 0x00000003
+		assert_var[1] 0x00000000
+		assert_var[5] 0xdeadbeef
 		assert_exit_ptr 0x020a1b2c
 		assert_callra 0x020d3e4f
 		fw_version 0x162403f2 (22.36.1010)
@@ -150,7 +150,7 @@ test_the_buffer_is_read_on_request() {
 	hca 'health set assert_var2=0x55aa'
 	is "errno" "$(errno_of health/refresh 1)" 0
 	has "why" "$(show health/buffer)" '^reading: .*asked for by a write to refresh'
-	is "assert_var[2]" "$(value health/buffer 'assert_var\[2\]')" 0x000055aa
+	is "assert_var[2]" "$(value health/buffer 'assert_var[2]')" 0x000055aa
 	has "verdict" "$(value health/buffer verdict)" '^no failure is reported'
 	is "refresh 0" "$(errno_of health/refresh 0)" EINVAL
 	is "refresh 2" "$(errno_of health/refresh 2)" EINVAL

@@ -159,7 +159,7 @@ test_a_card_that_got_too_hot_and_went() {
 	status gone 3
 	has "evidence" "$(show health/evidence | sed -n 1p)" 'first failure, which was not fatal'
 	is "synd" "$(value health/evidence synd)" '0x10 (high temperature)'
-	is "assert_var[0]" "$(value health/evidence 'assert_var\[0\]')" 0x00000073
+	is "assert_var[0]" "$(value health/evidence 'assert_var[0]')" 0x00000073
 	unbind
 	hca 'pci alive'
 	hca reset

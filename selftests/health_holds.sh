@@ -14,7 +14,8 @@
 # Files that can be written to, relative to the function's directory, but for those of health, whose
 # settings would change what is tested, and of recovery, which would end it.
 writable_files() {
-	(cd "$DEBUGFS" && find . -type f -perm -200 | sed 's,^\./,,' | grep -v -E '^(health|recovery)/')
+	(cd "$DEBUGFS" && find . -type f -perm -200) | sed 's,^\./,,' |
+		grep -v -E '^(health|recovery)/'
 }
 
 # Write to a file, and read it, over and over until $WORK/enough is there. Usage: user_of FILE
@@ -71,7 +72,8 @@ test_nothing_that_a_waiter_holds_delays_it() {
 	check "no command waits" until_true 20 value_is health/status commands_outstanding 0
 	# By the driver's own clock: the shell is kept busy by all this.
 	gap_ms=$(value health/evidence gap_ms) late=$(value health/state longest_delay_us)
-	echo "# stalled $gap_ms ms after the counter's last change; the latest reading was $late us late"
+	echo "# stalled $gap_ms ms after the counter's last change;" \
+		"the latest reading was $late us late"
 	is_within "milliseconds to stalled" "$gap_ms" 200 1000
 	is_within "longest_delay_us" "$late" 0 1000000
 	touch "$WORK/enough"

@@ -145,7 +145,7 @@ test_a_module_with_an_error() {
 	hca 'event PORT_MODULE 0 0000000300000600'
 	suffers port-module
 	is "bits" "$(value health/status degradation_bits)" 0x40
-	is "module 0" "$(value health/sensors 'module\[0\]')" 'error (3), high temperature (0x6)'
+	is "module 0" "$(value health/sensors 'module[0]')" 'error (3), high temperature (0x6)'
 	check "log" logged "$BDF: health: module 0: error \(3\), high temperature \(0x6\)"
 	is_told_of begins port-module 'degraded 1'
 	while read -r error words; do
@@ -168,7 +168,7 @@ test_a_module_with_an_error() {
 	hca 'event PORT_MODULE 0 0001000100000000'
 	suffers none
 	is_told_of ends port-module 'ok 0'
-	is "module 0" "$(value health/sensors 'module\[0\]')" 'plugged (1)'
+	is "module 0" "$(value health/sensors 'module[0]')" 'plugged (1)'
 	stop_listening
 }
 
@@ -258,7 +258,7 @@ test_a_buffer_from_before_is_cleared() {
 	has "leftover" "$(show health/leftover)" '^leftover: from before the start, and cleared'
 	is "synd" "$(value health/leftover synd)" '0x08 (unrecoverable hardware error)'
 	is "ext_synd" "$(value health/leftover ext_synd)" 0x003d
-	is "assert_var[0]" "$(value health/leftover 'assert_var\[0\]')" 0xfc3fc043
+	is "assert_var[0]" "$(value health/leftover 'assert_var[0]')" 0xfc3fc043
 	is "fw_version" "$(value health/leftover fw_version)" '0x162403f2 (22.36.1010)'
 	check "log" logged \
 		"$BDF: health: the buffer has a failure from before the start, and cleared: "

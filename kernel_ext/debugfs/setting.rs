@@ -62,8 +62,10 @@ impl Setting {
     pub(crate) fn set_nearest(&self, value: u64) {
         let value = u32::try_from(value).unwrap_or(u32::MAX);
 
-        self.value
-            .store(value.clamp(*self.range.start(), *self.range.end()), Relaxed);
+        let (least, most) = (*self.range.start(), *self.range.end());
+
+        // Not clamp(), which would panic for a range that is empty.
+        self.value.store(value.max(least).min(most), Relaxed);
     }
 }
 

@@ -211,7 +211,8 @@ mod tests {
     #[test]
     fn one_kind_of_reset_can_work_without_the_other() {
         let mut d = device();
-        let broken = |d: &mut Device| crate::bits::set(&mut d.health.buffer, health_buffer::SYND, 8);
+        let broken =
+            |d: &mut Device| crate::bits::set(&mut d.health.buffer, health_buffer::SYND, 8);
         broken(&mut d);
         ask(&mut d, "reset works firmware");
         d.function_level_reset();
