@@ -64,13 +64,13 @@ described_names() {
 	' "$ABI"
 }
 
-# What a path in the tree is called in the description. Usage: general_name PATH
-general_name() {
-	echo "$1" | sed -e 's,^cmd/[A-Z0-9_]*/,cmd/<OPCODE>/,' -e 's,^eq/[a-z]*/,eq/<QUEUE>/,'
-}
+# What paths in the tree are called in the description; a filter for lines that begin with a path.
+general_names() { sed -e 's,^cmd/[A-Z0-9_]*/,cmd/<OPCODE>/,' -e 's,^eq/[a-z]*/,eq/<QUEUE>/,'; }
 
-# The tree's files, relative to the function's directory.
-files() { (cd "$DEBUGFS" && find . -type f | sed 's,^\./,,' | sort); }
+# The tree's files, a line each: PATH MODE, with the path relative to the function's directory.
+files() {
+	(cd "$DEBUGFS" && find . -type f -exec stat -c '%n %a' '{}' +) | sed 's,^\./,,' | sort
+}
 
 # Names of the values that a file has. Usage: shown_names FILE
 shown_names() { sed -n 's/^\([a-z_0-9]*\)\(\[[0-9]*\]\)\{0,1\}:.*/\1/p' "$DEBUGFS/$1" | sort -u; }
@@ -78,23 +78,20 @@ shown_names() { sed -n 's/^\([a-z_0-9]*\)\(\[[0-9]*\]\)\{0,1\}:.*/\1/p' "$DEBUGF
 test_each_file_is_described_with_its_mode() {
 	described >"$WORK/described"
 	is_within "files in the description" "$(wc -l <"$WORK/described")" 30 1000
-	files >"$WORK/files"
+	files | general_names >"$WORK/files"
 	is_within "files in the tree" "$(wc -l <"$WORK/files")" 100 10000
-	while read -r file; do
-		name=$(general_name "$file")
-		mode=$(awk -v name="$name" '$1 == name { print $2 }' "$WORK/described")
-		if [ -z "$mode" ]; then
-			fail "$file is not described (as $name)"
-		else
-			is "mode of $file" "$(stat -c %a "$DEBUGFS/$file")" "$mode"
-		fi
-	done <"$WORK/files"
+	is "files that are not described" "$(awk '
+		NR == FNR { mode[$1] = $2; next }
+		!($1 in mode) { print $1 }' "$WORK/described" "$WORK/files" | sort -u)" ""
+	is "files with another mode" "$(awk '
+		NR == FNR { mode[$1] = $2; next }
+		$1 in mode && mode[$1] != $2 { print $1, $2 }' "$WORK/described" "$WORK/files")" ""
 }
 
 # A file with a condition is there exactly if the capability is set.
 test_each_described_file_is_there() {
 	described >"$WORK/described"
-	files | while read -r file; do general_name "$file"; done | sort -u >"$WORK/names"
+	files | sed 's/ .*//' | general_names | sort -u >"$WORK/names"
 	while read -r name _ capability; do
 		wanted=1
 		if [ "$capability" != always ]; then
@@ -109,9 +106,9 @@ test_each_described_file_is_there() {
 
 test_each_readable_file_can_be_read() {
 	files >"$WORK/files"
-	while read -r file; do
-		mode=$(stat -c %a "$DEBUGFS/$file")
-		[ "$mode" = 200 ] || is "reading $file" "$(errno_of_read "$file")" 0
+	while read -r file mode; do
+		[ "$mode" = 200 ] || cat "$DEBUGFS/$file" >/dev/null 2>"$WORK/error" ||
+			fail "reading $file: $(cat "$WORK/error")"
 	done <"$WORK/files"
 }
 
@@ -120,7 +117,7 @@ test_each_value_is_described() {
 	is "reading the health buffer" "$(errno_of health/refresh 1)" 0
 	for file in summary pages cmd/state eq/command/state eq/async/state esw/functions \
 		health/status health/state health/buffer; do
-		described_names "$(general_name "$file")" | sort -u >"$WORK/names"
+		described_names "$(echo "$file" | general_names)" | sort -u >"$WORK/names"
 		[ -s "$WORK/names" ] || fail "$file: its description has no table"
 		for name in $(shown_names "$file"); do
 			grep -q -x -F "$name" "$WORK/names" || fail "$file: $name is not described"
@@ -132,7 +129,7 @@ test_each_described_value_is_there() {
 	for file in summary pages cmd/state eq/command/state eq/async/state health/status \
 		health/state; do
 		shown_names "$file" >"$WORK/names"
-		for name in $(described_names "$(general_name "$file")"); do
+		for name in $(described_names "$(echo "$file" | general_names)"); do
 			grep -q -x -F "$name" "$WORK/names" || fail "$file: there is no $name"
 		done
 	done

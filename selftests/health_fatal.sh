@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# models: cx6dx bf2
+# models: cx6dx
 # iommu: cx6dx
 # debug: cx6dx
 #

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# models: cx6dx bf2
+# models: cx6dx
 #
 # A function that died is brought back by a reset and a new start: by hand, or by itself with a
 # back-off and a limit. What was shown before is still there.

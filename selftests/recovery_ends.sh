@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# models: cx6dx
+# models: bf2
 #
 # The driver goes in each step of a recovery, with files open and readers and writers waiting:
 # bounded in time, leaving nothing, and it comes back.
