@@ -8,7 +8,7 @@
 verbatim = $(foreach name,$(1),$(if $(filter-out undefined,$(origin $(name))),\
 	$(eval override export $(name) := $$(value $(name)))))
 $(call verbatim,CMD APPEND PARAMS)
-export KERNEL IOMMU MODEL DRIVER TIMEOUT LOG MODEL_LOG ALLOW_WARNINGS ALLOW_VIOLATIONS ACCEL QUIET TIERS TESTS JOBS
+export KERNEL IOMMU CPUS MODEL DRIVER TIMEOUT LOG MODEL_LOG ALLOW_WARNINGS ALLOW_VIOLATIONS ACCEL QUIET TIERS TESTS JOBS
 export SEEDS SEED FAULT GROUP COMPARE TABLE BATCH RESULTS FUZZ_SECONDS SECONDS_EACH
 
 # A command ends with make, also if make is killed.

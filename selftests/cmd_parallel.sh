@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 # models: cx6dx
+# cpus: 2
 # debug: cx6dx
 #
 # Several commands at once: one in each slot, and the last slot for pages only.

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 # models: cx6dx
+# cpus: 2
 # iommu: cx6dx
 # debug: cx6dx
 #

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # models: cx6dx
+# cpus: 2
 #
 # 200 times insmod and rmmod: no pages, memory, objects, interrupts or debugfs entries are left
 # behind, and the kernel has nothing to say about it.

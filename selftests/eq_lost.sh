@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 # models: cx6dx
+# cpus: 2
 # debug: cx6dx
 #
 # Event queues when something is lost: interrupts, or events because the ring was full.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # models: cx6dx
+# cpus: 2
 # debug: cx6dx
 #
 # HEALTH-1: whatever one who waits for a command can hold, health goes on being watched. All slots

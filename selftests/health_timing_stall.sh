@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # models: cx6dx
+# cpus: 2
 #
 # How soon it is noticed that the health counter stands still.
 

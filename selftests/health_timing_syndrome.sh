@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # models: cx6dx
+# cpus: 2
 #
 # How soon a syndrome is noticed that only a reset can mend.
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # models: cx6dx,bf2
+# cpus: 2
 #
 # Two cards at once: each has its own directory, commands and health, and goes by itself.
 

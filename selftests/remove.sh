@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # models: cx6dx bf2
+# cpus: 2
 # iommu: cx6dx
 # debug: bf2
 #
