@@ -150,7 +150,7 @@ test_a_module_with_an_error() {
 	is_told_of begins port-module 'degraded 1'
 	while read -r error words; do
 		hca "event PORT_MODULE 0 000100030000${error}00"
-		check "error $error" until_true 5 value_is health/sensors 'module\[1\]' \
+		check "error $error" until_true 5 value_is health/sensors 'module[1]' \
 			"error (3), $words (0x${error#0})"
 	done <<-ERRORS
 		00 power budget exceeded
