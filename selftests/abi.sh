@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 # models: cx6dx bf2 cx7vf
-# debug: cx6dx
 #
 # The debugfs tree against its description, Documentation/ABI/testing/debugfs-driver-mlx5_prm_rs:
 # files, modes, and the names of the values in them.

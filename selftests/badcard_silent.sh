@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # models: bf2
-# debug: bf2
 #
 # Each command of the start in turn is not answered.
 

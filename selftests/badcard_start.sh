@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # models: cx6dx
-# debug: cx6dx
 #
 # Each command of the start fails in turn: refused, or not delivered.
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 # models: cx6dx
-# debug: cx6dx
 #
 # Commands that the device refuses, or could not read: what the caller gets, and what is shown.
 

@@ -4,7 +4,7 @@
 # models: cx6dx bf2
 # cpus: 2
 # iommu: cx6dx
-# debug: bf2
+# debug: cx6dx
 #
 # Event queues: that every event arrives, once, and is shown.
 

@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # models: cx6dx
-# debug: cx6dx
 #
 # Firmware health while firmware can go on: the counter and its period, settings, the health buffer
 # in words, and what must not be taken for a failure.

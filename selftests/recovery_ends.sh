@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # models: bf2
 # cpus: 2
+# debug: bf2
 #
 # The driver goes in each step of a recovery, with files open and readers and writers waiting:
 # bounded in time, leaving nothing, and it comes back.

@@ -3,7 +3,7 @@
 # models: cx6dx bf2
 # cpus: 2
 # iommu: cx6dx
-# debug: bf2
+# debug: cx6dx
 #
 # The driver goes in whatever state the card is: bounded in time, leaving nothing, and it comes
 # back.
