@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # models: cx6dx
-# iommu: cx6dx
 #
 # Firmware that cannot go on: noticed whatever commands do, waiting commands end at once with an
 # error of its own, and the driver can be removed and bound again.
